@@ -1,0 +1,962 @@
+"""All compiled code: arrays in, arrays out, nothing else.
+
+A partition is held as one array, ``following``: the records of a cluster form a ring, and
+``following[n]`` is the next record of n's ring (n itself for a singleton). Sizes and the number
+of clusters are held beside it in ``size_counts``: entry m counts the clusters of m records, and
+entry 0 counts all clusters. Nothing else changes while a chain runs.
+
+Evidence is always relative to singletons: log P(x_c) - sum over n in c of log P(x_n), so that a
+singleton has evidence 0 and the sampler never looks at fields that say nothing.
+
+Functions of the hot loop take bare arrays, in one order: the records (codes, gain, delta), the
+prior (log_size, size, opening, log_open), the state (following, size_counts), then scratch room.
+A tuple of arrays would read better, but every look into one counts a reference: with them a
+move took nine times as long. The named tuples below are for the callers, who unpack them:
+``chaperones(rng, n_moves, False, *pairs, *data, delta, *weights, following, size_counts)``.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+LARGEST_ENUMERATED = 4
+"""Up to this many records in two clusters, all ways to divide them are weighed at once."""
+
+BITS = np.array([bin(k).count("1") for k in range(1 << LARGEST_ENUMERATED)])
+"""Number of bits set in a small number: the size of a subset."""
+
+compiled = njit(cache=True, nogil=True, error_model="numpy")
+hot = njit(cache=True, nogil=True, error_model="numpy", inline="always")
+
+Floats = NDArray[np.float64]
+Int32s = NDArray[np.int32]
+Int64s = NDArray[np.int64]
+Sides = NDArray[np.int8]
+
+
+class Data(NamedTuple):
+    """Categorical records: one row of global codes a record (-1: missing), and 1/frequency."""
+
+    codes: Int32s
+    gain: Floats
+
+
+class Weights(NamedTuple):
+    """A partition prior, as the kernel sees it.
+
+    ``log_size[m]`` is h(m) - h(1), ``size`` its exponential for small m. A cluster opens when K
+    others exist with weight scale (slope K + intercept), the three numbers of ``opening``, or
+    ``exp(log_open[K])`` where that table is given.
+    """
+
+    log_size: Floats
+    size: Floats
+    opening: Floats
+    log_open: Floats
+
+
+class Pairs(NamedTuple):
+    """A fixed distribution over pairs: a uniform share, and a weighted list as an alias table.
+
+    A row of ``table`` is (i, j, i', j', chance): the pair (i, j) is taken if a uniform 31-bit
+    number is below ``chance``, else (i', j').
+    """
+
+    uniform_share: float
+    table: Int32s
+
+
+@hot
+def draw_pair(
+    rng: np.random.Generator, uniform_share: float, table: Int32s, n_records: int
+) -> tuple[np.int64, np.int64]:
+    """Draw two different records."""
+    share = rng.random()
+    if share < uniform_share:
+        i = int(rng.random() * n_records)
+        j = int(rng.random() * (n_records - 1))
+        if j >= i:
+            j += 1
+        return np.int64(i), np.int64(j)
+    position = (share - uniform_share) / (1.0 - uniform_share) * table.shape[0]
+    k = min(int(position), table.shape[0] - 1)
+    if (position - k) * 2147483647.0 < table[k, 4]:
+        return np.int64(table[k, 0]), np.int64(table[k, 1])
+    return np.int64(table[k, 2]), np.int64(table[k, 3])
+
+
+@compiled
+def open_weight(opening: Floats, log_open: Floats, n_others: int) -> float:
+    """Weight of opening a cluster when ``n_others`` exist."""
+    if log_open.size > 0:
+        return np.exp(log_open[n_others])
+    return opening[0] * (opening[1] * n_others + opening[2])
+
+
+# --- evidence ------------------------------------------------------------------------------
+
+
+@compiled
+def log_predictive(
+    codes: Int32s,
+    gain: Floats,
+    delta: Floats,
+    record: int,
+    members: Int32s,
+    side: Sides,
+    wanted: int,
+    n_members: int,
+) -> float:
+    """Log predictive of a record given the members on one side, over its predictive alone.
+
+    Model section 3: (delta gamma_x + equal) / (delta + observed) / gamma_x for each field.
+    """
+    total = 0.0
+    product = 1.0
+    for f in range(codes.shape[1]):
+        x = codes[record, f]
+        if x < 0:
+            continue
+        observed = 0
+        equal = 0
+        for k in range(n_members):
+            n = members[k]
+            if side[k] == wanted and n != record:
+                y = codes[n, f]
+                if y >= 0:
+                    observed += 1
+                    if y == x:
+                        equal += 1
+        if observed > 0:
+            factor = delta[f]
+            if equal > 0:
+                factor += equal * gain[x]
+            product *= factor / (delta[f] + observed)
+            if product > 1e100 or product < 1e-100:
+                total += np.log(product)
+                product = 1.0
+    return total + np.log(product)
+
+
+@compiled
+def log_evidence(
+    codes: Int32s,
+    gain: Floats,
+    delta: Floats,
+    members: Int32s,
+    side: Sides,
+    wanted: int,
+    n_members: int,
+) -> float:
+    """Log evidence that the members on one side are one entity, over singletons."""
+    total = 0.0
+    for k in range(1, n_members):
+        if side[k] == wanted:
+            total += log_predictive(codes, gain, delta, members[k], members, side, wanted, k)
+    return total
+
+
+@hot
+def pair_evidence(codes: Int32s, gain: Floats, delta: Floats, i: int, j: int) -> float:
+    """Bayes factor that two records are one entity rather than two.
+
+    May overflow to infinity or underflow to 0, see ``log_pair_evidence``.
+    """
+    above = 1.0
+    below = 1.0
+    for f in range(codes.shape[1]):
+        x = codes[i, f]
+        y = codes[j, f]
+        if x == y:
+            if x >= 0:
+                above *= delta[f] + gain[x]
+                below *= delta[f] + 1.0
+        elif x >= 0 and y >= 0:
+            above *= delta[f]
+            below *= delta[f] + 1.0
+    return above / below
+
+
+@compiled
+def log_pair_evidence(codes: Int32s, gain: Floats, delta: Floats, i: int, j: int) -> float:
+    """Log Bayes factor that two records are one entity rather than two."""
+    product = pair_evidence(codes, gain, delta, i, j)
+    if 1e-250 < product < 1e250:
+        return np.log(product)
+    total = 0.0
+    for f in range(codes.shape[1]):
+        x = codes[i, f]
+        y = codes[j, f]
+        if x >= 0 and y >= 0:
+            agreed = gain[x] if x == y else 0.0
+            total += np.log((delta[f] + agreed) / (delta[f] + 1.0))
+    return total
+
+
+@compiled
+def subset_evidence(
+    codes: Int32s,
+    gain: Floats,
+    delta: Floats,
+    members: Int32s,
+    n_members: int,
+    evidence: Floats,
+    below: Floats,
+) -> None:
+    """Evidence of every subset of S that a division needs, in one pass over the fields.
+
+    A subset is a bit pattern over the members: i is bit 0, j is bit 1. Needed are the subsets
+    with i alone of the two, with j alone, and all of S (built up in order, in entry 0). Plain
+    products: they may overflow or underflow, and the caller checks.
+    """
+    n_subsets = 1 << n_members
+    for subset in range(n_subsets):
+        evidence[subset] = 1.0
+    for f in range(codes.shape[1]):
+        d = delta[f]
+        for observed in range(n_members):
+            below[observed] = 1.0 / (d + observed)
+        seen = 0
+        for top in range(n_members):
+            x = codes[members[top], f]
+            if x < 0:
+                continue
+            equal = 0
+            for other in range(top):
+                if codes[members[other], f] == x:
+                    equal |= 1 << other
+            agreed = gain[x] if equal else 0.0
+            own = 1 << top
+            # (delta + equal / frequency) / (delta + observed), given each smaller subset
+            evidence[0] *= (d + BITS[equal] * agreed) * below[BITS[seen]]
+            for rest in range(1, own if top > 1 else 1):
+                if (rest & 3) == 1 or (rest & 3) == 2:
+                    above = d + BITS[equal & rest] * agreed
+                    evidence[rest | own] *= above * below[BITS[seen & rest]]
+            seen |= own
+    # Each entry holds its last step alone so far: multiply up from smaller subsets.
+    for subset in range(n_subsets):
+        if BITS[subset] > 2:
+            top = n_members - 1
+            while not (subset >> top) & 1:
+                top -= 1
+            evidence[subset] *= evidence[subset ^ (1 << top)]
+
+
+# --- the chaperones move -------------------------------------------------------------------
+
+
+@compiled
+def accept(rng: np.random.Generator, log_odds: float) -> bool:
+    """Return true with probability 1 / (1 + exp(-log_odds))."""
+    if log_odds > 0.0:
+        return rng.random() * (1.0 + np.exp(-log_odds)) < 1.0
+    weight = np.exp(log_odds)
+    return rng.random() * (1.0 + weight) < weight
+
+
+@compiled
+def gather(following: Int32s, i: int, j: int, members: Int32s, side: Sides) -> tuple[int, bool]:
+    """Collect S, the records of c_i and c_j: i, j, then the others in increasing order.
+
+    Returns their number (or minus one when they do not fit) and whether i and j are together.
+    Sides are set: 0 with i, 1 with j. The order must not depend on the state: sorting makes
+    visits valid, and chains depend on the partition alone.
+    """
+    members[0] = i
+    members[1] = j
+    side[0] = 0
+    side[1] = 1
+    count = 2
+    together = False
+    for own in range(2):
+        start = members[own]
+        n = following[start]
+        while n != start and count > 0:
+            if n == j and own == 0:
+                together = True
+                side[1] = 0
+            elif count == members.size:
+                count = -1
+            else:
+                k = count
+                while k > 2 and members[k - 1] > n:
+                    members[k] = members[k - 1]
+                    side[k] = side[k - 1]
+                    k -= 1
+                members[k] = n
+                side[k] = own
+                count += 1
+            n = following[n]
+        if together or count < 0:
+            break
+    return count, together
+
+
+@compiled
+def write_rings(following: Int32s, members: Int32s, side: Sides, n_members: int) -> None:
+    """Make the members of each side a ring."""
+    for own in range(2):
+        first = -1
+        last = -1
+        for k in range(n_members):
+            if side[k] == own:
+                if first < 0:
+                    first = members[k]
+                else:
+                    following[last] = members[k]
+                last = members[k]
+        if first >= 0:
+            following[last] = first
+
+
+@compiled
+def count_sides(size_counts: Int64s, side: Sides, n_members: int, sign: int) -> None:
+    """Add the clusters of S to the counts, or take them out."""
+    on_j = 0
+    for k in range(n_members):
+        on_j += side[k]
+    size_counts[n_members - on_j] += sign
+    size_counts[0] += sign
+    if on_j > 0:
+        size_counts[on_j] += sign
+        size_counts[0] += sign
+
+
+@compiled
+def set_sides(choice: int, n_apart: int, n_members: int, side: Sides) -> None:
+    """Put i on side 0, j on side 1 and the others by the bits of ``choice``; or all on 0."""
+    for k in range(n_members):
+        side[k] = 0
+    if choice < n_apart:
+        side[1] = 1
+        for k in range(2, n_members):
+            side[k] = (choice >> (k - 2)) & 1
+
+
+@compiled
+def draw_division(
+    rng: np.random.Generator,
+    apart_weight: float,
+    codes: Int32s,
+    gain: Floats,
+    delta: Floats,
+    log_size: Floats,
+    size: Floats,
+    n_members: int,
+    members: Int32s,
+    side: Sides,
+    weight: Floats,
+    evidence: Floats,
+    below: Floats,
+) -> None:
+    """Draw the whole division of a small S at once.
+
+    There are 1 + 2^(|S|-2) of them: all together, or apart (with the weight of one cluster
+    more) with each other record on i's side or on j's, the bits of a number.
+    """
+    n_apart = 1 << (n_members - 2)
+    subset_evidence(codes, gain, delta, members, n_members, evidence, below)
+    total = 0.0
+    for on_j in range(n_apart):
+        size_j = 1 + BITS[on_j]
+        weight[on_j] = apart_weight * size[size_j] * size[n_members - size_j]
+        weight[on_j] *= evidence[(on_j << 2) | 2] * evidence[((n_apart - 1 - on_j) << 2) | 1]
+        total += weight[on_j]
+    weight[n_apart] = size[n_members] * evidence[0]
+    total += weight[n_apart]
+    if not 1e-200 < total < 1e200:
+        total = log_scale_weights(
+            np.log(apart_weight), codes, gain, delta, log_size, n_members, members, side, weight
+        )
+    rest = rng.random() * total
+    choice = 0
+    while choice < n_apart and rest >= weight[choice]:
+        rest -= weight[choice]
+        choice += 1
+    set_sides(choice, n_apart, n_members, side)
+
+
+@compiled
+def log_scale_weights(
+    log_apart: float,
+    codes: Int32s,
+    gain: Floats,
+    delta: Floats,
+    log_size: Floats,
+    n_members: int,
+    members: Int32s,
+    side: Sides,
+    weight: Floats,
+) -> float:
+    """Weigh all divisions on the log scale, for evidence out of range; returns their sum."""
+    n_apart = 1 << (n_members - 2)
+    top = -np.inf
+    for choice in range(n_apart + 1):
+        set_sides(choice, n_apart, n_members, side)
+        on_j = 0
+        for k in range(n_members):
+            on_j += side[k]
+        weight[choice] = log_size[n_members - on_j]
+        if choice < n_apart:
+            weight[choice] += log_size[on_j] + log_apart
+        for own in range(2):
+            weight[choice] += log_evidence(codes, gain, delta, members, side, own, n_members)
+        top = max(top, weight[choice])
+    total = 0.0
+    for choice in range(n_apart + 1):
+        weight[choice] = np.exp(weight[choice] - top)
+        total += weight[choice]
+    return total
+
+
+@compiled
+def visit_all(
+    rng: np.random.Generator,
+    apart_weight: float,
+    together: bool,
+    codes: Int32s,
+    gain: Floats,
+    delta: Floats,
+    log_size: Floats,
+    n_members: int,
+    members: Int32s,
+    side: Sides,
+) -> None:
+    """Visit each record of S once, in order (model section 4).
+
+    Together, all are on side 0. Apart, i is on side 0 and j on side 1.
+    """
+    log_apart = np.log(apart_weight)
+    on_j = 0
+    for k in range(n_members):
+        on_j += side[k]
+    for k in range(n_members):
+        n = members[k]
+        own = side[k]
+        size = on_j if own == 1 else n_members - on_j
+        if together:
+            if k > 1:
+                break
+            join = log_size[n_members] - log_size[n_members - 1]
+            join += log_predictive(codes, gain, delta, n, members, side, 0, n_members)
+            if accept(rng, log_apart - join):
+                together = False
+                side[:n_members] = 1 - k
+                side[k] = k
+                on_j = 1 if k == 1 else n_members - 1
+        elif k > 1 or size == 1:
+            other = n_members - size
+            go = log_size[other + 1] - log_size[other]
+            go += log_predictive(codes, gain, delta, n, members, side, 1 - own, n_members)
+            stay = log_apart
+            if k > 1:
+                stay = log_size[size] - log_size[size - 1]
+                stay += log_predictive(codes, gain, delta, n, members, side, own, n_members)
+            if accept(rng, go - stay):
+                side[k] = 1 - own
+                on_j += 1 - 2 * own
+                if k <= 1:
+                    together = True
+                    side[:n_members] = 0
+                    on_j = 0
+
+
+@compiled
+def several_records(
+    rng: np.random.Generator,
+    i: int,
+    j: int,
+    codes: Int32s,
+    gain: Floats,
+    delta: Floats,
+    log_size: Floats,
+    size: Floats,
+    opening: Floats,
+    log_open: Floats,
+    following: Int32s,
+    size_counts: Int64s,
+    members: Int32s,
+    side: Sides,
+    weight: Floats,
+    evidence: Floats,
+    below: Floats,
+) -> bool:
+    """Make the move on any two clusters; false if the tables are too short for their union."""
+    n_members, together = gather(following, i, j, members, side)
+    if n_members < 0:
+        return False
+    apart_weight = open_weight(opening, log_open, size_counts[0] - (0 if together else 1))
+    count_sides(size_counts, side, n_members, -1)
+    if n_members <= LARGEST_ENUMERATED:
+        draw_division(
+            rng, apart_weight, codes, gain, delta, log_size, size,
+            n_members, members, side, weight, evidence, below,
+        )  # fmt: skip
+    else:
+        visit_all(
+            rng, apart_weight, together, codes, gain, delta, log_size, n_members, members, side
+        )
+    count_sides(size_counts, side, n_members, 1)
+    write_rings(following, members, side, n_members)
+    return True
+
+
+@compiled
+def chaperones(
+    rng: np.random.Generator,
+    n_moves: int,
+    in_rings: bool,
+    uniform_share: float,
+    table: Int32s,
+    codes: Int32s,
+    gain: Floats,
+    delta: Floats,
+    log_size: Floats,
+    size: Floats,
+    opening: Floats,
+    log_open: Floats,
+    following: Int32s,
+    size_counts: Int64s,
+) -> int:
+    """Make chaperones moves on pairs drawn from a mixture; returns how many were made.
+
+    Fewer than asked means that two clusters met whose union is larger than the tables: extend
+    them and go on. (Nothing is lost: a move keeps the union, so skipping it is a valid move.)
+
+    With ``in_rings`` the pairs are each record (in turn) and its neighbour in the ring instead.
+    They depend on the state, so the posterior is not kept: that is for warm-up alone, to free a
+    start from clusters that no proposed pair would ever take apart.
+    """
+    members = np.empty(log_size.size - 1, dtype=np.int32)
+    side = np.empty(log_size.size - 1, dtype=np.int8)
+    weight = np.empty(1 + (1 << (LARGEST_ENUMERATED - 2)))
+    evidence = np.empty(1 << LARGEST_ENUMERATED)
+    below = np.empty(LARGEST_ENUMERATED)
+    # What opening a cluster weighs when K - 1 others exist, and K: they change with K alone.
+    apart_weight = open_weight(opening, log_open, size_counts[0] - 1)
+    split_weight = open_weight(opening, log_open, size_counts[0])
+    for move in range(n_moves):
+        if in_rings:
+            i, j = np.int64(move), np.int64(following[move])
+            if i == j:
+                continue
+        else:
+            i, j = draw_pair(rng, uniform_share, table, following.size)
+        after_i = following[i]
+        after_j = following[j]
+        before = size_counts[0]
+        if (after_i == i and after_j == j) or (after_i == j and after_j == i):
+            # Two records without company: draw at once whether they are one cluster or two.
+            together = after_i == j
+            joined = size[2] * pair_evidence(codes, gain, delta, i, j)
+            total = joined + (split_weight if together else apart_weight)
+            in_range = 1e-200 < total < 1e200
+            if in_range and (rng.random() * total < joined) != together:
+                sign = -1 if together else 1
+                following[i] = i if together else j
+                following[j] = j if together else i
+                size_counts[0] -= sign
+                size_counts[1] -= 2 * sign
+                size_counts[2] += sign
+        else:
+            in_range = False
+        if not in_range and not several_records(
+            rng, i, j, codes, gain, delta, log_size, size, opening, log_open,
+            following, size_counts, members, side, weight, evidence, below,
+        ):  # fmt: skip
+            return move + 1
+        if size_counts[0] != before:
+            apart_weight = open_weight(opening, log_open, size_counts[0] - 1)
+            split_weight = open_weight(opening, log_open, size_counts[0])
+    return n_moves
+
+
+# --- states --------------------------------------------------------------------------------
+
+
+@compiled
+def is_first(following: Int32s, record: int) -> bool:
+    """Tell whether a record is the smallest of its ring."""
+    n = following[record]
+    while n > record:
+        n = following[n]
+    return n == record
+
+
+@compiled
+def rings(labels: Int64s) -> Int32s:
+    """Turn canonical labels into rings in increasing order."""
+    n_records = labels.size
+    following = np.empty(n_records, dtype=np.int32)
+    first = np.full(n_records, -1, dtype=np.int32)
+    last = np.empty(n_records, dtype=np.int32)
+    for n in range(n_records):
+        c = labels[n]
+        if first[c] < 0:
+            first[c] = n
+        else:
+            following[last[c]] = n
+        following[n] = first[c]
+        last[c] = n
+    return following
+
+
+@compiled
+def grouped(following: Int32s) -> tuple[Int32s, Int32s]:
+    """List the records of clusters of two or more, cluster after cluster, and their sizes."""
+    n_members = 0
+    n_clusters = 0
+    for n in range(following.size):
+        if following[n] != n:
+            n_members += 1
+            n_clusters += is_first(following, n)
+    members = np.empty(n_members, dtype=np.int32)
+    sizes = np.empty(n_clusters, dtype=np.int32)
+    k = 0
+    c = 0
+    for n in range(following.size):
+        if following[n] != n and is_first(following, n):
+            start = k
+            record = n
+            while True:
+                members[k] = record
+                k += 1
+                record = following[record]
+                if record == n:
+                    break
+            sizes[c] = k - start
+            c += 1
+    return members, sizes
+
+
+@compiled
+def agreement_cells(members: Int32s, sizes: Int32s, codes: Int32s) -> tuple[Int64s, Int64s, Int64s]:
+    """Collect all that the likelihood of delta depends on (model section 3).
+
+    A value that k >= 2 records of a cluster share gives the steps (code, 1), ..., (code, k-1):
+    a row (code, step) each. ``n_cells[f]`` counts the different values seen in clusters, and
+    ``observed[f, j]`` the clusters in which more than j records show field f.
+    """
+    n_fields = codes.shape[1]
+    largest = 1
+    for size in sizes:
+        largest = max(largest, size)
+    n_cells = np.zeros(n_fields, dtype=np.int64)
+    observed = np.zeros((n_fields, largest), dtype=np.int64)
+    steps = np.empty((members.size * n_fields, 2), dtype=np.int64)
+    n_steps = 0
+    start = 0
+    for size in sizes:
+        for f in range(n_fields):
+            seen = 0
+            for k in range(start, start + size):
+                x = codes[members[k], f]
+                if x < 0:
+                    continue
+                observed[f, seen] += 1
+                seen += 1
+                earlier = 0
+                for other in range(start, k):
+                    earlier += codes[members[other], f] == x
+                if earlier == 0:
+                    n_cells[f] += 1
+                else:
+                    steps[n_steps, 0] = x
+                    steps[n_steps, 1] = earlier
+                    n_steps += 1
+        start += size
+    return steps[:n_steps], n_cells, observed
+
+
+# --- pairs worth proposing -----------------------------------------------------------------
+
+
+@compiled
+def score_histogram(
+    codes: Int32s, gain: Floats, delta: Floats, lowest: float, width: float, n_bins: int
+) -> Int64s:
+    """Count all pairs by their log evidence, from ``lowest`` up in bins of ``width``."""
+    counts = np.zeros(n_bins, dtype=np.int64)
+    n_records = codes.shape[0]
+    for i in range(n_records):
+        for j in range(i + 1, n_records):
+            score = log_pair_evidence(codes, gain, delta, i, j)
+            if score >= lowest:
+                counts[min(int((score - lowest) / width), n_bins - 1)] += 1
+    return counts
+
+
+@compiled
+def pairs_above(codes: Int32s, gain: Floats, delta: Floats, lowest: float, n_pairs: int) -> Int32s:
+    """List all pairs whose log evidence is at least ``lowest`` (there are ``n_pairs``)."""
+    found = np.empty((n_pairs, 2), dtype=np.int32)
+    k = 0
+    n_records = codes.shape[0]
+    for i in range(n_records):
+        for j in range(i + 1, n_records):
+            if k < n_pairs and log_pair_evidence(codes, gain, delta, i, j) >= lowest:
+                found[k, 0] = i
+                found[k, 1] = j
+                k += 1
+    return found[:k]
+
+
+@compiled
+def block_pairs(
+    order: Int64s,
+    key: NDArray[np.uint64],
+    window: int,
+    codes: Int32s,
+    gain: Floats,
+    delta: Floats,
+    lowest: float,
+) -> Int64s:
+    """List pairs i * N + j (i < j) of equal key whose log evidence is at least ``lowest``.
+
+    ``order`` sorts the records by ``key``; in a block, each record meets the ``window`` next.
+    """
+    n_records = order.size
+    found = np.empty(max(1024, n_records), dtype=np.int64)
+    n_found = 0
+    for a in range(n_records):
+        i = order[a]
+        for b in range(a + 1, min(a + 1 + window, n_records)):
+            j = order[b]
+            if key[i] != key[j]:
+                break
+            if log_pair_evidence(codes, gain, delta, i, j) >= lowest:
+                if n_found == found.size:
+                    larger = np.empty(2 * found.size, dtype=np.int64)
+                    larger[:n_found] = found
+                    found = larger
+                found[n_found] = min(i, j) * n_records + max(i, j)
+                n_found += 1
+    return found[:n_found]
+
+
+@compiled
+def pair_scores(codes: Int32s, gain: Floats, delta: Floats, pairs: Int32s) -> Floats:
+    """Log evidence of each listed pair."""
+    scores = np.empty(pairs.shape[0])
+    for k in range(pairs.shape[0]):
+        scores[k] = log_pair_evidence(codes, gain, delta, pairs[k, 0], pairs[k, 1])
+    return scores
+
+
+@compiled
+def count_linked(following: Int32s, pairs: Int32s, counts: Int64s) -> None:
+    """Add one to the count of every listed pair that is together now."""
+    label = np.arange(following.size)
+    for n in range(following.size):
+        if following[n] != n and is_first(following, n):
+            record = following[n]
+            while record != n:
+                label[record] = n
+                record = following[record]
+    for k in range(pairs.shape[0]):
+        counts[k] += label[pairs[k, 0]] == label[pairs[k, 1]]
+
+
+@compiled
+def alias_table(pairs: Int32s, weight: Floats) -> Int32s:
+    """Build the rows of ``Pairs.table`` for weighted pairs (Vose's alias method)."""
+    n = weight.size
+    scaled = weight * (n / weight.sum())
+    table = np.empty((n, 5), dtype=np.int32)
+    small = np.empty(n, dtype=np.int64)
+    large = np.empty(n, dtype=np.int64)
+    n_small = 0
+    n_large = 0
+    for k in range(n):
+        table[k, 0] = pairs[k, 0]
+        table[k, 1] = pairs[k, 1]
+        table[k, 2] = pairs[k, 0]
+        table[k, 3] = pairs[k, 1]
+        table[k, 4] = 2147483647
+        if scaled[k] < 1.0:
+            small[n_small] = k
+            n_small += 1
+        else:
+            large[n_large] = k
+            n_large += 1
+    while n_small > 0 and n_large > 0:
+        n_small -= 1
+        k = small[n_small]
+        donor = large[n_large - 1]
+        table[k, 2] = pairs[donor, 0]
+        table[k, 3] = pairs[donor, 1]
+        table[k, 4] = int(scaled[k] * 2147483647.0)
+        scaled[donor] -= 1.0 - scaled[k]
+        if scaled[donor] < 1.0:
+            n_large -= 1
+            small[n_small] = donor
+            n_small += 1
+    return table
+
+
+@compiled
+def log_density_of_delta(
+    delta: float,
+    frequency: Floats,
+    step: Floats,
+    number: Floats,
+    n_cells: int,
+    observed: Int64s,
+) -> float:
+    """Log evidence of all clusters as a function of one delta (see ``agreement_cells``)."""
+    total = n_cells * np.log(delta)
+    for k in range(number.size):
+        total += number[k] * np.log(delta * frequency[k] + step[k])
+    for j in range(observed.size):
+        total -= observed[j] * np.log(delta + j)
+    return total
+
+
+# --- delta together with loose links ----------------------------------------------------------
+
+
+@compiled
+def point_hubs(
+    rng: np.random.Generator,
+    starts: Int64s,
+    neighbours: Int32s,
+    cumulative: Floats,
+    following: Int32s,
+    is_hub: Sides,
+    points_at: Int32s,
+) -> Floats:
+    """Choose hubs at random; each that is free points at one leaf. Returns the chances taken.
+
+    A hub linked to a leaf alone points at it; a lone hub draws a neighbour by its frozen
+    weights (``cumulative``, a running sum within each record's neighbours). ``points_at[h]`` is
+    the leaf where the two could be linked or not with all else as it is, and -1 elsewhere.
+    """
+    n_records = following.size
+    chance = np.ones(n_records)
+    for n in range(n_records):
+        is_hub[n] = rng.random() < 0.5
+        points_at[n] = -1
+    for hub in range(n_records):
+        leaf = following[hub]
+        if is_hub[hub] and leaf != hub and following[leaf] == hub and not is_hub[leaf]:
+            for k in range(starts[hub], starts[hub + 1]):
+                if neighbours[k] == leaf:
+                    points_at[hub] = leaf
+                    chance[hub] = neighbour_chance(starts, cumulative, hub, k)
+    for hub in range(n_records):
+        if is_hub[hub] and following[hub] == hub and starts[hub] < starts[hub + 1]:
+            share = rng.random() * cumulative[starts[hub + 1] - 1]
+            k = starts[hub]
+            while cumulative[k] <= share and k < starts[hub + 1] - 1:
+                k += 1
+            leaf = neighbours[k]
+            partner = following[leaf]
+            if not is_hub[leaf] and (partner == leaf or points_at[partner] == leaf):
+                points_at[hub] = leaf
+                chance[hub] = neighbour_chance(starts, cumulative, hub, k)
+    return chance
+
+
+@compiled
+def neighbour_chance(starts: Int64s, cumulative: Floats, hub: int, k: int) -> float:
+    """Probability that a hub points at its k-th listed neighbour."""
+    below = cumulative[k - 1] if k > starts[hub] else 0.0
+    return (cumulative[k] - below) / cumulative[starts[hub + 1] - 1]
+
+
+@compiled
+def unlink_hubs(following: Int32s, size_counts: Int64s, points_at: Int32s) -> None:
+    """Take every hub that is linked to its leaf out of it: the links will be drawn anew."""
+    for hub in range(following.size):
+        leaf = points_at[hub]
+        if leaf >= 0 and following[hub] == leaf:
+            following[hub] = hub
+            following[leaf] = leaf
+            size_counts[0] += 1
+            size_counts[1] += 2
+            size_counts[2] -= 1
+
+
+@compiled
+def active_hubs(points_at: Int32s) -> tuple[Int32s, Int64s]:
+    """List the pointing hubs, those of one leaf side by side, and where each leaf begins."""
+    hubs = np.flatnonzero(points_at >= 0)
+    hubs = hubs[np.argsort(points_at[hubs], kind="mergesort")].astype(np.int32)
+    starts = np.zeros(hubs.size + 1, dtype=np.int64)
+    n_leaves = 0
+    for k in range(hubs.size):
+        if k == 0 or points_at[hubs[k]] != points_at[hubs[k - 1]]:
+            starts[n_leaves] = k
+            n_leaves += 1
+    starts[n_leaves] = hubs.size
+    return hubs, starts[: n_leaves + 1]
+
+
+@compiled
+def log_sum_over_links(
+    codes: Int32s,
+    gain: Floats,
+    delta: Floats,
+    log_link: Floats,
+    hubs: Int32s,
+    starts: Int64s,
+    points_at: Int32s,
+) -> float:
+    """Log of the sum over all ways to link each leaf to one of its hubs, or to none.
+
+    ``log_link[h]`` is the prior's weight of a pair over two singletons, divided by the chance
+    of the pointer.
+    """
+    total = 0.0
+    for leaf in range(starts.size - 1):
+        top = 0.0
+        added = 1.0
+        for k in range(starts[leaf], starts[leaf + 1]):
+            hub = hubs[k]
+            odds = log_link[hub]
+            odds += log_pair_evidence(codes, gain, delta, hub, points_at[hub])
+            if odds > top:
+                added = added * np.exp(top - odds) + 1.0
+                top = odds
+            else:
+                added += np.exp(odds - top)
+        total += top + np.log(added)
+    return total
+
+
+@compiled
+def link_hubs(
+    rng: np.random.Generator,
+    codes: Int32s,
+    gain: Floats,
+    delta: Floats,
+    log_link: Floats,
+    hubs: Int32s,
+    starts: Int64s,
+    points_at: Int32s,
+    following: Int32s,
+    size_counts: Int64s,
+) -> None:
+    """Draw for each leaf which of its hubs it is linked to, if any (all are singletons now)."""
+    for leaf in range(starts.size - 1):
+        chosen = -1
+        top = 0.0
+        for k in range(starts[leaf], starts[leaf + 1]):
+            # Keep one of the options so far, in proportion to their weights.
+            hub = hubs[k]
+            odds = log_link[hub]
+            odds += log_pair_evidence(codes, gain, delta, hub, points_at[hub])
+            larger = max(top, odds)
+            top = larger + np.log(np.exp(top - larger) + np.exp(odds - larger))
+            if rng.random() < np.exp(odds - top):
+                chosen = hub
+        if chosen >= 0:
+            other = points_at[chosen]
+            following[chosen] = other
+            following[other] = chosen
+            size_counts[0] -= 1
+            size_counts[1] -= 2
+            size_counts[2] += 1

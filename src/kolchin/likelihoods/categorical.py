@@ -1,0 +1,203 @@
+"""Categorical fields: records copy from an entity's own distribution (model section 3).
+
+theta_fk ~ Dirichlet(delta_f gamma_f) integrates out. Evidence is relative to singletons, whose
+probability prod gamma does not depend on the partition or on delta.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from scipy.special import gammaln
+
+from kolchin import kernels
+from kolchin.errors import ModelError
+from kolchin.parameters import (
+    POSITIVE,
+    Beta,
+    FloatArray,
+    Gamma,
+    Hyper,
+    IntArray,
+    Values,
+    checked,
+    slice_sample,
+)
+from kolchin.records import Records
+
+Target: TypeAlias = tuple[FloatArray, FloatArray, FloatArray, int, IntArray]
+
+
+class Cells(NamedTuple):
+    """What the likelihood of delta depends on, collected once per update.
+
+    A value shared by k records of a cluster gives the steps 1, ..., k-1; ``number`` counts equal
+    (code, step). ``observed[f, j]`` counts the clusters in which more than j records show field
+    f, ``n_cells[f]`` the different values seen in clusters.
+    """
+
+    code: IntArray
+    frequency: FloatArray
+    step: FloatArray
+    number: FloatArray
+    n_cells: IntArray
+    observed: IntArray
+
+
+class DirichletCategorical:
+    """Likelihood of the categorical fields of records.
+
+    Parameters
+    ----------
+    records
+        The encoded table.
+    delta
+        How much the records of one entity vary: a number, or a prior.
+    tied
+        One delta for all fields, as in the paper, or one for each.
+    """
+
+    def __init__(self, records: Records, delta: Hyper, tied: bool) -> None:
+        self.delta = checked("Model", {"delta": POSITIVE}, {"delta": delta})["delta"]
+        self.tied = tied
+        self.records = records
+        sizes = [frequency.size for frequency in records.frequencies]
+        self.offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        self.frequency: FloatArray = np.concatenate(records.frequencies)
+        missing = records.codes < 0
+        self.codes = np.where(missing, -1, records.codes + self.offsets[:-1]).astype(np.int32)
+        self.field_of_code = np.repeat(np.arange(len(sizes)), sizes)
+        self.log_singletons = float(np.log(self.frequency[self.codes[~missing]]).sum())
+
+    @property
+    def n_fields(self) -> int:
+        """Number of categorical fields."""
+        return int(self.codes.shape[1])
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether delta has a prior."""
+        return isinstance(self.delta, Gamma | Beta)
+
+    def start(self, rng: np.random.Generator) -> Values:
+        """Return a start for delta: its fixed value, or one spread about a tenth of its mean."""
+        delta = self.generous_delta()
+        if self.is_sampled:
+            delta *= np.exp(rng.normal(size=1 if self.tied else self.n_fields))
+        return {"delta": delta}
+
+    def generous_delta(self) -> FloatArray:
+        """Return a delta that forgives differences, to look for pairs with: fixed, or 0.1 mean."""
+        delta = 0.1 * self.delta.mean if isinstance(self.delta, Gamma | Beta) else self.delta
+        return np.full(self.n_fields, float(delta))
+
+    def values(self, parameters: Mapping[str, Any]) -> Values:
+        """Complete what a user gave: one delta a field."""
+        given = parameters.get("delta", self.delta)
+        if isinstance(given, Gamma | Beta):
+            raise ModelError("The model needs a value for 'delta', which has a prior.")
+        delta = np.asarray(given, dtype=float)
+        if delta.ndim > 1 or (delta.ndim == 1 and delta.size not in (1, self.n_fields)):
+            raise ModelError(
+                f"The 'delta' parameter must be one number or {self.n_fields}, one for each "
+                f"field. Got {given!r} instead."
+            )
+        if not np.all(np.isfinite(delta) & (delta > 0)):
+            raise ModelError(
+                f"The 'delta' parameter must be {POSITIVE.words}. Got {given!r} instead."
+            )
+        return {"delta": np.broadcast_to(delta, self.n_fields).copy()}
+
+    def sampled(self, values: Values) -> dict[str, Any]:
+        """Return delta as it is kept in the posterior, if it is sampled."""
+        if not self.is_sampled:
+            return {}
+        return {"delta": float(values["delta"][0]) if self.tied else values["delta"].copy()}
+
+    def log_hyper(self, values: Values) -> float:
+        """Log prior density of delta."""
+        if not isinstance(self.delta, Gamma | Beta):
+            return 0.0
+        free = values["delta"][:1] if self.tied else values["delta"]
+        return sum(self.delta.log_density(float(d)) for d in free)
+
+    def log_likelihood(self, labels: IntArray, values: Values) -> float:
+        """Log probability of the records given their clusters, in closed form: the slow truth."""
+        total = 0.0
+        for f in range(self.n_fields):
+            seen = self.codes[:, f] >= 0
+            gamma = values["delta"][f] * self.frequency
+            cluster, code = labels[seen], self.codes[seen, f].astype(np.int64)
+            in_cluster = np.unique(cluster, return_counts=True)[1]
+            cells, in_cell = np.unique(cluster * gamma.size + code, return_counts=True)
+            shape = gamma[cells % gamma.size]
+            total += float(np.sum(gammaln(shape + in_cell) - gammaln(shape)))
+            delta = values["delta"][f]
+            total -= float(np.sum(gammaln(delta + in_cluster) - gammaln(delta)))
+        return total
+
+    def _pooled_or_own(self, cells: Cells, field: int | None) -> Target:
+        """Return the cells of one field, or of all fields together (None)."""
+        if field is None:
+            pooled = cells.observed.sum(axis=0)
+            return cells.frequency, cells.step, cells.number, int(cells.n_cells.sum()), pooled
+        own = self.field_of_code[cells.code] == field
+        return (
+            cells.frequency[own],
+            cells.step[own],
+            cells.number[own],
+            int(cells.n_cells[field]),
+            cells.observed[field],
+        )
+
+    def cells(self, steps: IntArray, n_cells: IntArray, observed: IntArray) -> Cells:
+        """Count equal steps (as the kernel lists them) once each, where that saves anything."""
+        width = int(steps[:, 1].max(initial=0)) + 1
+        key = steps[:, 0] * width + steps[:, 1]
+        number = np.ones(key.size)
+        if self.frequency.size * width < 4 * key.size + 1000:
+            counts = np.bincount(key, minlength=1)
+            key = np.flatnonzero(counts)
+            number = counts[key].astype(float)
+        code, step = key // width, (key % width).astype(float)
+        return Cells(code, self.frequency[code], step, number, n_cells, observed)
+
+    def log_evidence(self, cells: Cells, delta: FloatArray) -> float:
+        """Log probability of the records given their clusters, over that of singletons."""
+        own = delta[self.field_of_code[cells.code]]
+        shared = np.log(own * cells.frequency + cells.step) - np.log(cells.frequency)
+        below = np.log(delta[:, None] + np.arange(cells.observed.shape[1]))
+        alone = cells.n_cells @ np.log(delta)
+        return float(cells.number @ shared + alone - np.sum(cells.observed * below))
+
+    def update(
+        self,
+        rng: np.random.Generator,
+        values: Values,
+        cells: Cells,
+        log_more: Callable[[FloatArray], float] | None = None,
+    ) -> Values:
+        """Slice sample delta given the clusters, tied or field by field.
+
+        ``log_more`` adds a log factor that depends on all deltas.
+        """
+        prior = self.delta
+        if not isinstance(prior, Gamma | Beta):
+            return values
+        delta = values["delta"].copy()
+        for field in (None,) if self.tied else range(self.n_fields):
+            target = self._pooled_or_own(cells, field)
+            place = slice(None) if field is None else field
+            trial = delta.copy()
+
+            def log_density(
+                x: float, target: Target = target, place: Any = place, trial: FloatArray = trial
+            ) -> float:
+                trial[place] = x
+                more = log_more(trial) if log_more else 0.0
+                own = float(kernels.log_density_of_delta(x, *target))
+                return prior.log_density(x) + own + more
+
+            here = float(delta[field or 0])
+            delta[place] = slice_sample(rng, log_density, here, POSITIVE, width=0.5)
+        return dict(values) | {"delta": delta}

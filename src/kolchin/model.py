@@ -1,0 +1,85 @@
+"""A model of records: a prior over partitions times a likelihood of the fields."""
+
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from kolchin.errors import ModelError
+from kolchin.likelihoods import DirichletCategorical
+from kolchin.parameters import Gamma, Hyper
+from kolchin.partitions import canonical, size_counts
+from kolchin.priors import NBD, Prior
+from kolchin.priors.base import SizeCounts
+from kolchin.records import Records
+
+
+class Model:
+    """Records, a prior over their partitions, and how records of one entity vary.
+
+    Parameters
+    ----------
+    records
+        The encoded table.
+    prior
+        A prior over partitions; ``NBD()`` by default.
+    delta
+        Variation of the records of one entity: a number, or a ``kp.Gamma`` or ``kp.Beta`` prior.
+    tied
+        One delta for all fields (the paper's choice), or one for each.
+
+    Examples
+    --------
+    >>> records = Records.from_codes([[0, 1], [0, 1], [1, 0]])
+    >>> model = Model(records, prior=NBD(), delta=0.1)
+    >>> together = model.log_joint([0, 0, 1]) - model.log_joint([0, 1, 2])
+    >>> round(together, 3)
+    -0.167
+    """
+
+    def __init__(
+        self,
+        records: Records,
+        prior: Prior | None = None,
+        delta: Hyper = Gamma(1, 1),
+        tied: bool = True,
+    ) -> None:
+        self.records = records
+        self.prior = NBD() if prior is None else prior
+        if not isinstance(self.prior, Prior):
+            raise ModelError(
+                f"The 'prior' parameter must be a prior such as kp.NBD(). Got {prior!r} instead."
+            )
+        self.prior.check(records.n_records)
+        self.likelihood = DirichletCategorical(records, delta, tied)
+
+    @property
+    def n_records(self) -> int:
+        """Number of records."""
+        return self.records.n_records
+
+    def log_joint(self, labels: ArrayLike, **parameters: Any) -> float:
+        """Log of P(partition, records, parameters): the slow truth for every sampler.
+
+        Every sampled parameter needs a value, but for ``mu``: without one it is integrated out.
+        Under a Kolchin partition model the number of records is random, as in the paper.
+        """
+        array = canonical(labels)
+        if array.size != self.n_records:
+            raise ModelError(
+                f"The 'labels' parameter must have one entry for each of {self.n_records} "
+                f"records. Got {array.size} instead."
+            )
+        given = {name: value for name, value in parameters.items() if name != "delta"}
+        counts = SizeCounts.of(size_counts(array))
+        values = self.prior.values(self.n_records, given)
+        own = self.likelihood.values(parameters)
+        return (
+            self.prior.log_prob_counts(counts, values)
+            + self.prior.log_hyper(self.n_records, values)
+            + self.likelihood.log_likelihood(array, own)
+            + self.likelihood.log_hyper(own)
+        )
+
+    def __repr__(self) -> str:
+        n_fields = self.likelihood.n_fields
+        return f"Model({self.n_records} records, {n_fields} fields, prior={self.prior!r})"
