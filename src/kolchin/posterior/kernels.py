@@ -1,0 +1,497 @@
+"""Compiled code of the posterior room: arrays in, arrays out, nothing else.
+
+Sets of records are held one after another: set d is ``members[offsets[d]:offsets[d + 1]]``.
+In the point estimate's search, ``slope[x] = f(x + 1) - f(x)`` for the loss's f (see
+``posterior.point_estimate``), and the *cells* of a drawn cluster are its overlaps with the
+clusters of the current partition: ``used[d]`` pairs (label, count) from ``offsets[d]`` on.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+compiled = njit(cache=True, nogil=True)
+
+IMPROVEMENT = 1e-9
+"""A change of the total loss below this is rounding, not progress."""
+
+
+@compiled
+def number_sets(
+    members: Any,
+    sizes: Any,
+    keys: Any,
+    table: Any,
+    hashes: Any,
+    lengths: Any,
+    counts: Any,
+    n_known: int,
+    ids: Any,
+) -> int:
+    """Give sets of records numbers by content, count them, and return how many are known now.
+
+    The hash of a set is the exclusive or of two random 64-bit keys of its members.
+    """
+    mask = np.uint64(table.size - 1)
+    position = 0
+    for k in range(sizes.size):
+        low, high = np.uint64(0), np.uint64(0)
+        for n in members[position : position + sizes[k]]:
+            low ^= keys[n, 0]
+            high ^= keys[n, 1]
+        position += sizes[k]
+        slot = np.int64(low & mask)
+        while table[slot] >= 0:
+            known = table[slot]
+            if hashes[known, 0] == low and hashes[known, 1] == high:
+                break
+            slot = (slot + 1) & (table.size - 1)
+        if table[slot] < 0:
+            table[slot] = n_known
+            hashes[n_known, 0] = low
+            hashes[n_known, 1] = high
+            lengths[n_known] = sizes[k]
+            n_known += 1
+        ids[k] = table[slot]
+        counts[table[slot]] += 1
+    return n_known
+
+
+@compiled
+def fill_table(table: Any, hashes: Any, n_known: int) -> None:
+    """Enter known hashes into an empty table."""
+    mask = np.uint64(table.size - 1)
+    for known in range(n_known):
+        slot = np.int64(hashes[known, 0] & mask)
+        while table[slot] >= 0:
+            slot = (slot + 1) & (table.size - 1)
+        table[slot] = known
+
+
+@compiled
+def copy_sets(members: Any, sizes: Any, ids: Any, offsets: Any, n_known: int, out: Any) -> int:
+    """Copy the members of sets not copied before; sets are numbered in order of appearance."""
+    position = 0
+    for k in range(sizes.size):
+        if ids[k] == n_known:
+            out[offsets[n_known] : offsets[n_known + 1]] = members[position : position + sizes[k]]
+            n_known += 1
+        position += sizes[k]
+    return n_known
+
+
+@compiled
+def transpose(members: Any, offsets: Any, n_columns: int) -> Any:
+    """Turn sets of columns into, for each column, the ascending sets that hold it."""
+    starts = np.zeros(n_columns + 1, dtype=np.int64)
+    for n in members:
+        starts[n + 1] += 1
+    for n in range(n_columns):
+        starts[n + 1] += starts[n]
+    place = starts[:-1].copy()
+    sets = np.empty(members.size, dtype=np.int32)
+    for d in range(offsets.size - 1):
+        for k in range(offsets[d], offsets[d + 1]):
+            sets[place[members[k]]] = d
+            place[members[k]] += 1
+    return sets, starts
+
+
+@compiled
+def enlarge(pairs: Any, times: Any, n_pairs: int, size: int) -> Any:
+    """Copy the first entries to longer arrays."""
+    more_pairs = np.empty((size, 2), dtype=np.int32)
+    more_pairs[:n_pairs] = pairs[:n_pairs]
+    more_times = np.empty(size, dtype=np.int64)
+    more_times[:n_pairs] = times[:n_pairs]
+    return more_pairs, more_times
+
+
+@compiled
+def count_pairs(members: Any, offsets: Any, counts: Any, sets: Any, starts: Any, least: int) -> Any:
+    """Return all pairs a < b that share sets counted ``least`` times or more, and those counts."""
+    n_records = starts.size - 1
+    together = np.zeros(n_records, dtype=np.int64)
+    touched = np.empty(n_records, dtype=np.int32)
+    pairs = np.empty((1024, 2), dtype=np.int32)
+    times = np.empty(1024, dtype=np.int64)
+    n_pairs = 0
+    for a in range(n_records):
+        n_touched = 0
+        for k in range(starts[a], starts[a + 1]):
+            d = sets[k]
+            # Members ascend, so those after a are met from the end.
+            position = offsets[d + 1] - 1
+            while members[position] > a:
+                b = members[position]
+                if together[b] == 0:
+                    touched[n_touched] = b
+                    n_touched += 1
+                together[b] += counts[d]
+                position -= 1
+        kept = 0
+        for k in range(n_touched):
+            b = touched[k]
+            if together[b] >= least:
+                touched[kept] = b
+                kept += 1
+            else:
+                together[b] = 0
+        if n_pairs + kept > times.size:
+            pairs, times = enlarge(pairs, times, n_pairs, 2 * (n_pairs + kept))
+        for b in np.sort(touched[:kept]):
+            pairs[n_pairs, 0] = a
+            pairs[n_pairs, 1] = b
+            times[n_pairs] = together[b]
+            together[b] = 0
+            n_pairs += 1
+    return pairs[:n_pairs], times[:n_pairs]
+
+
+@compiled
+def exact_counts(members: Any, offsets: Any, counts: Any, labels: Any, sizes: Any) -> Any:
+    """Count the draws of each cluster exactly as it is, and of each record with company."""
+    cluster = np.zeros(sizes.size, dtype=np.int64)
+    accompanied = np.zeros(labels.size, dtype=np.int64)
+    for d in range(offsets.size - 1):
+        label = labels[members[offsets[d]]]
+        same = sizes[label] == offsets[d + 1] - offsets[d]
+        for k in range(offsets[d], offsets[d + 1]):
+            accompanied[members[k]] += counts[d]
+            same = same and labels[members[k]] == label
+        if same:
+            cluster[label] += counts[d]
+    return cluster, accompanied
+
+
+@compiled
+def pairs_in_sets(members: Any, offsets: Any, truth: Any, n_values: int) -> Any:
+    """Count, in each set, the pairs with known truth and those among them with equal truth."""
+    met = np.zeros(n_values, dtype=np.int64)
+    linked = np.zeros(offsets.size - 1, dtype=np.int64)
+    correct = np.zeros(offsets.size - 1, dtype=np.int64)
+    for d in range(offsets.size - 1):
+        known = 0
+        for n in members[offsets[d] : offsets[d + 1]]:
+            if truth[n] >= 0:
+                linked[d] += known
+                correct[d] += met[truth[n]]
+                met[truth[n]] += 1
+                known += 1
+        for n in members[offsets[d] : offsets[d + 1]]:
+            if truth[n] >= 0:
+                met[truth[n]] = 0
+    return linked, correct
+
+
+@compiled
+def find_root(parent: Any, n: int) -> int:
+    """Return the root of n's tree, halving the path to it."""
+    while parent[n] != n:
+        parent[n] = parent[parent[n]]
+        n = parent[n]
+    return n
+
+
+@compiled
+def number_roots(parent: Any) -> Any:
+    """Turn a forest into canonical labels."""
+    labels = np.empty(parent.size, dtype=np.int64)
+    label_of = np.full(parent.size, -1, dtype=np.int64)
+    n_labels = 0
+    for n in range(parent.size):
+        root = find_root(parent, n)
+        if label_of[root] < 0:
+            label_of[root] = n_labels
+            n_labels += 1
+        labels[n] = label_of[root]
+    return labels
+
+
+@compiled
+def connected_sets(n_records: int, pairs: Any) -> Any:
+    """Return canonical labels of the connected sets of a graph."""
+    parent = np.arange(n_records)
+    for k in range(pairs.shape[0]):
+        a, b = find_root(parent, pairs[k, 0]), find_root(parent, pairs[k, 1])
+        parent[max(a, b)] = min(a, b)
+    return number_roots(parent)
+
+
+@compiled
+def join_partitions(one: Any, two: Any) -> Any:
+    """Return the finest partition that is coarser than both."""
+    parent = np.arange(one.size)
+    for labels in (one, two):
+        first = np.full(one.size, -1, dtype=np.int64)
+        for n in range(one.size):
+            if first[labels[n]] < 0:
+                first[labels[n]] = n
+            else:
+                a, b = find_root(parent, first[labels[n]]), find_root(parent, n)
+                parent[max(a, b)] = min(a, b)
+    return number_roots(parent)
+
+
+@compiled
+def block_losses(
+    labels: Any, blocks: Any, members: Any, offsets: Any, weights: Any, value: Any
+) -> Any:
+    """Return the loss of each block of clusters: sum f(|C|) - 2 sum over d of w_d f(|C and d|)."""
+    losses = np.zeros(labels.size, dtype=np.float64)
+    size = np.zeros(labels.size, dtype=np.int64)
+    for n in range(labels.size):
+        size[labels[n]] += 1
+    for n in range(labels.size):
+        losses[blocks[n]] += value[size[labels[n]]]
+        size[labels[n]] = 0
+    for d in range(offsets.size - 1):
+        for n in members[offsets[d] : offsets[d + 1]]:
+            size[labels[n]] += 1
+        for n in members[offsets[d] : offsets[d + 1]]:
+            losses[blocks[n]] -= 2 * weights[d] * value[size[labels[n]]]
+            size[labels[n]] = 0
+    return losses
+
+
+@compiled
+def set_losses(
+    wanted: Any, members: Any, offsets: Any, sets: Any, starts: Any, weights: Any, value: Any
+) -> Any:
+    """Return the loss of each wanted drawn cluster as a cluster of the estimate; others get 0."""
+    losses = np.zeros(offsets.size - 1, dtype=np.float64)
+    overlap = np.zeros(offsets.size - 1, dtype=np.int64)
+    for d in range(offsets.size - 1):
+        if not wanted[d]:
+            continue
+        losses[d] = value[offsets[d + 1] - offsets[d]]
+        for n in members[offsets[d] : offsets[d + 1]]:
+            for k in range(starts[n], starts[n + 1]):
+                overlap[sets[k]] += 1
+        for n in members[offsets[d] : offsets[d + 1]]:
+            for k in range(starts[n], starts[n + 1]):
+                losses[d] -= 2 * weights[sets[k]] * value[overlap[sets[k]]]
+                overlap[sets[k]] = 0
+    return losses
+
+
+@compiled
+def choose_blocks(one: Any, two: Any, blocks: Any, losses: Any, other_losses: Any) -> Any:
+    """Take each block's clusters from the partition whose loss is lower there."""
+    n_records = one.size
+    label_of = np.full(2 * n_records, -1, dtype=np.int64)
+    labels = np.empty(n_records, dtype=np.int64)
+    n_labels = 0
+    for n in range(n_records):
+        better = other_losses[blocks[n]] < losses[blocks[n]] - IMPROVEMENT
+        label = n_records + two[n] if better else one[n]
+        if label_of[label] < 0:
+            label_of[label] = n_labels
+            n_labels += 1
+        labels[n] = label_of[label]
+    return labels
+
+
+@compiled
+def tabulate_cells(members: Any, offsets: Any, labels: Any) -> Any:
+    """Return each drawn cluster's overlaps with the clusters of a partition."""
+    cells = np.empty((members.size, 2), dtype=np.int32)
+    used = np.zeros(offsets.size - 1, dtype=np.int32)
+    where = np.full(labels.size, -1, dtype=np.int64)
+    for d in range(offsets.size - 1):
+        for n in members[offsets[d] : offsets[d + 1]]:
+            label = labels[n]
+            if where[label] < 0:
+                where[label] = offsets[d] + used[d]
+                cells[where[label], 0] = label
+                cells[where[label], 1] = 0
+                used[d] += 1
+            cells[where[label], 1] += 1
+        for k in range(offsets[d], offsets[d] + used[d]):
+            where[cells[k, 0]] = -1
+    return cells, used
+
+
+@compiled
+def shift_record(
+    n: int, old: int, new: int, sets: Any, starts: Any, offsets: Any, cells: Any, used: Any
+) -> None:
+    """Update the cells when record n goes from one cluster to another."""
+    for k in range(starts[n], starts[n + 1]):
+        d = sets[k]
+        end = offsets[d] + used[d]
+        source, target = -1, -1
+        for c in range(offsets[d], end):
+            if cells[c, 0] == old:
+                source = c
+            elif cells[c, 0] == new:
+                target = c
+        cells[source, 1] -= 1
+        if target >= 0:
+            cells[target, 1] += 1
+            if cells[source, 1] == 0:
+                cells[source] = cells[end - 1]
+                used[d] -= 1
+        else:
+            if cells[source, 1] > 0:
+                source = end
+                used[d] += 1
+            cells[source, 0] = new
+            cells[source, 1] = 1
+
+
+@compiled
+def weigh_moves(
+    n: int,
+    here: int,
+    sets: Any,
+    starts: Any,
+    offsets: Any,
+    weights: Any,
+    slope: Any,
+    cells: Any,
+    used: Any,
+    gain: Any,
+    touched: Any,
+) -> Any:
+    """Add up what a record loses with its cluster and gains with each other one that it knows."""
+    lost, n_touched = 0.0, 0
+    for k in range(starts[n], starts[n + 1]):
+        d = sets[k]
+        twice = 2 * weights[d]
+        for c in range(offsets[d], offsets[d] + used[d]):
+            label, count = cells[c, 0], cells[c, 1]
+            if label == here:
+                lost += twice * slope[count - 1]
+            else:
+                if gain[label] == 0:
+                    touched[n_touched] = label
+                    n_touched += 1
+                gain[label] += twice * slope[count]
+    return lost, n_touched
+
+
+@compiled
+def move_records(
+    labels: Any,
+    sizes: Any,
+    sets: Any,
+    starts: Any,
+    offsets: Any,
+    weights: Any,
+    slope: Any,
+    cells: Any,
+    used: Any,
+) -> int:
+    """Move each record once to the cluster, old or new, that lowers the loss most; count moves."""
+    gain = np.zeros(labels.size, dtype=np.float64)
+    touched = np.empty(labels.size, dtype=np.int64)
+    free, n_moves = 0, 0
+    for n in range(labels.size):
+        here = labels[n]
+        lost, n_touched = weigh_moves(
+            n, here, sets, starts, offsets, weights, slope, cells, used, gain, touched
+        )
+        leave = lost - slope[sizes[here] - 1]
+        best, best_change = -1, leave
+        for label in touched[:n_touched]:
+            change = leave + slope[sizes[label]] - gain[label]
+            gain[label] = 0
+            if change < best_change - IMPROVEMENT:
+                best, best_change = label, change
+        if best_change >= -IMPROVEMENT:
+            continue
+        if best < 0:
+            while sizes[free] > 0:
+                free = (free + 1) % labels.size
+            best = free
+        shift_record(n, here, best, sets, starts, offsets, cells, used)
+        labels[n] = best
+        sizes[here] -= 1
+        sizes[best] += 1
+        n_moves += 1
+    return n_moves
+
+
+@compiled
+def weigh_merges(
+    records: Any,
+    here: int,
+    sets: Any,
+    starts: Any,
+    offsets: Any,
+    weights: Any,
+    value: Any,
+    cells: Any,
+    used: Any,
+    seen: Any,
+    gain: Any,
+    touched: Any,
+) -> int:
+    """Add up what a cluster gains by a merge with each other one that its records know."""
+    n_touched = 0
+    for n in records:
+        for d in sets[starts[n] : starts[n + 1]]:
+            if seen[d] == here:
+                continue
+            seen[d] = here
+            inside = 0
+            for c in range(offsets[d], offsets[d] + used[d]):
+                if cells[c, 0] == here:
+                    inside = cells[c, 1]
+            for c in range(offsets[d], offsets[d] + used[d]):
+                label, count = cells[c, 0], cells[c, 1]
+                if label != here:
+                    if gain[label] == 0:
+                        touched[n_touched] = label
+                        n_touched += 1
+                    overlap = value[inside + count] - value[inside] - value[count]
+                    gain[label] += 2 * weights[d] * overlap
+    return n_touched
+
+
+@compiled
+def merge_clusters(
+    labels: Any,
+    sizes: Any,
+    sets: Any,
+    starts: Any,
+    offsets: Any,
+    weights: Any,
+    value: Any,
+    cells: Any,
+    used: Any,
+) -> int:
+    """Merge each cluster once with the one that lowers the loss most; count merges."""
+    by_label = np.argsort(labels, kind="mergesort")
+    ends = np.cumsum(sizes)
+    seen = np.full(used.size, -1, dtype=np.int64)
+    grown = np.zeros(labels.size, dtype=np.bool_)
+    gain = np.zeros(labels.size, dtype=np.float64)
+    touched = np.empty(labels.size, dtype=np.int64)
+    n_merges = 0
+    for here in range(labels.size):
+        records = by_label[ends[here - 1] if here else 0 : ends[here]]
+        # The list of a cluster that has grown lacks its new records; it waits for the next call.
+        if records.size == 0 or grown[here]:
+            continue
+        n_touched = weigh_merges(
+            records, here, sets, starts, offsets, weights, value, cells, used, seen, gain, touched
+        )
+        best, best_change = -1, 0.0
+        for label in touched[:n_touched]:
+            change = value[sizes[here] + sizes[label]] - value[sizes[here]] - value[sizes[label]]
+            change -= gain[label]
+            gain[label] = 0
+            if change < best_change - IMPROVEMENT:
+                best, best_change = label, change
+        if best >= 0:
+            for n in records:
+                shift_record(n, here, best, sets, starts, offsets, cells, used)
+                labels[n] = best
+            sizes[best] += sizes[here]
+            sizes[here] = 0
+            grown[best] = True
+            n_merges += 1
+    return n_merges

@@ -1,0 +1,161 @@
+"""The partition with the least posterior expected loss.
+
+Both losses have one form. With f(x) = x log x (variation of information, times N) or
+f(x) = x (x - 1) / 2 (Binder), the expected loss of a partition is
+
+    sum over its clusters C of [ f(|C|) - 2 sum over drawn clusters D of w_D f(|C and D|) ] + const
+
+where w_D is the share of draws that had D. So every cluster has its own share of the loss, a
+record's move changes two of them, and of two partitions the better one can be chosen separately
+in each block of their join. The expectation is exact over the draws.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kolchin.errors import DataError
+from kolchin.partitions import Labels
+from kolchin.posterior.links import checked_labels, linked_pairs
+
+if TYPE_CHECKING:
+    from kolchin.posterior.distinct import DistinctClusters
+    from kolchin.posterior.draws import Posterior
+
+LOSSES = ("vi", "binder", "paper")
+
+N_STARTS = 8
+"""How many of the best draws the search starts from."""
+
+DRAWS_BUDGET = 200_000_000
+"""Work spent on the losses of draws: all draws are looked at unless that takes some seconds."""
+
+SINGLETONS_BUDGET = 1_000_000_000
+"""Work up to which the search also starts from singletons: the sum of squared cluster sizes."""
+
+
+def point_estimate(posterior: "Posterior", loss: str = "vi") -> Labels:
+    """Return canonical labels of the best partition found; "paper" is the paper's rule."""
+    if loss not in LOSSES:
+        raise DataError(f"The 'loss' parameter must be one of {LOSSES}. Got {loss!r} instead.")
+    _check_draws(posterior)
+    start = paper_rule(posterior)
+    return start if loss == "paper" else _Search(posterior, loss).run(start)
+
+
+def paper_rule(posterior: "Posterior") -> Labels:
+    """Return the connected sets of the pairs linked in more than half of the draws."""
+    from kolchin.posterior.kernels import connected_sets
+
+    pairs, _ = linked_pairs(posterior, len(posterior) // 2 + 1)
+    labels: Labels = connected_sets(posterior.n_records, pairs)
+    return labels
+
+
+def expected_loss(posterior: "Posterior", labels: ArrayLike, loss: str = "vi") -> float:
+    """Return the mean over draws of VI (nats), or of the number of pairs in disagreement."""
+    if loss not in LOSSES[:2]:
+        raise DataError(f"The 'loss' parameter must be one of {LOSSES[:2]}. Got {loss!r} instead.")
+    _check_draws(posterior)
+    return _Search(posterior, loss).expected(checked_labels(posterior, labels))
+
+
+def _check_draws(posterior: "Posterior") -> None:
+    if not len(posterior):
+        raise DataError("A point estimate needs at least one draw. Got none.")
+
+
+def _loss_values(loss: str, n_records: int) -> NDArray[np.float64]:
+    """Return f(0), f(1), ..., f(N)."""
+    x = np.arange(n_records + 1, dtype=np.float64)
+    return x * np.log(np.maximum(x, 1)) if loss == "vi" else x * (x - 1) / 2
+
+
+class _Search:
+    """Descent over partitions by record moves and merges, and by choice between partitions."""
+
+    def __init__(self, posterior: "Posterior", loss: str) -> None:
+        self.posterior = posterior
+        self.drawn: DistinctClusters = posterior.distinct
+        self.weights = self.drawn.counts / len(posterior)
+        self.value = _loss_values(loss, posterior.n_records)
+        self.slope = np.diff(self.value)
+        self.scale = posterior.n_records if loss == "vi" else 1
+
+    def run(self, start: Labels) -> Labels:
+        """Return the best partition from all starts."""
+        best = start
+        for labels in self._best_draws():
+            best = self.better_of(best, labels)
+        best = self.descend(best)
+        if int(np.sum(self.drawn.sizes**2)) > SINGLETONS_BUDGET:
+            return best
+        other = self.better_of(best, self.descend(np.arange(start.size)))
+        return best if np.array_equal(best, other) else self.descend(other)
+
+    def expected(self, labels: Labels) -> float:
+        """Return the expected loss of a partition."""
+        total = self._losses(labels, np.zeros_like(labels))[0]
+        total += self.weights @ self.value[self.drawn.sizes]
+        return max(float(total), 0.0) / self.scale
+
+    def better_of(self, one: Labels, two: Labels) -> Labels:
+        """Return, in each block of the join of two partitions, the one with the lower loss."""
+        from kolchin.posterior.kernels import choose_blocks, join_partitions
+
+        blocks = join_partitions(one, two)
+        losses, others = self._losses(one, blocks), self._losses(two, blocks)
+        chosen: Labels = choose_blocks(one, two, blocks, losses, others)
+        return chosen
+
+    def descend(self, start: Labels) -> Labels:
+        """Move records and merge clusters until nothing improves."""
+        from kolchin.posterior import kernels
+
+        drawn, labels = self.drawn, start.copy()
+        sizes = np.bincount(labels, minlength=labels.size)
+        cells, used = kernels.tabulate_cells(drawn.members, drawn.offsets, labels)
+        where = (labels, sizes, drawn.sets, drawn.starts, drawn.offsets, self.weights)
+        changes = 1
+        while changes:
+            changes = kernels.move_records(*where, self.slope, cells, used)
+            if not changes:
+                changes = kernels.merge_clusters(*where, self.value, cells, used)
+        return checked_labels(self.posterior, labels)
+
+    def _losses(self, labels: Labels, blocks: Labels) -> NDArray[np.float64]:
+        from kolchin.posterior.kernels import block_losses
+
+        drawn = self.drawn
+        losses: NDArray[np.float64] = block_losses(
+            labels, blocks, drawn.members, drawn.offsets, self.weights, self.value
+        )
+        return losses
+
+    def _best_draws(self) -> Iterator[Labels]:
+        """Return the draws with the least expected loss, or of an even selection if dispersed."""
+        posterior, drawn = self.posterior, self.drawn
+        picks = np.arange(len(posterior))
+        if int(np.sum(np.diff(drawn.starts) ** 2)) > DRAWS_BUDGET:
+            n_picks = max(N_STARTS, DRAWS_BUDGET // drawn.members.size)
+            picks = np.unique(np.linspace(0, len(posterior) - 1, n_picks).astype(np.int64))
+        where = [divmod(pick, posterior.n_draws) for pick in picks.tolist()]
+        losses = self._draw_losses(where)
+        best = np.argsort(losses, kind="stable")[:N_STARTS]
+        return (posterior.partition(*where[k]) for k in best.tolist())
+
+    def _draw_losses(self, where: list[tuple[int, int]]) -> NDArray[np.float64]:
+        """Return the expected losses, up to a constant, of some draws (chain, draw)."""
+        from kolchin.posterior.kernels import set_losses
+
+        drawn, chains = self.drawn, self.posterior.chains
+        ids = [drawn.ids[c][chains[c].clusters_of(t)] for c, t in where]
+        wanted = np.zeros(drawn.counts.size, dtype=np.bool_)
+        for some in ids:
+            wanted[some] = True
+        losses = set_losses(
+            wanted, drawn.members, drawn.offsets, drawn.sets, drawn.starts, self.weights, self.value
+        )
+        return np.array([losses[some].sum() for some in ids])
