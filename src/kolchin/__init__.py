@@ -1,0 +1,102 @@
+"""Bayesian entity resolution: who is who in a table, and how sure that is.
+
+>>> import kolchin as kp
+>>> records = kp.Records.from_codes([[0, 0], [0, 0], [1, 1], [2, 1]])
+>>> posterior = kp.sample(kp.Model(records), chains=2, draws=50, seed=1, progress=False)
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kolchin.errors import (
+        DataError,
+        KolchinError,
+        MissingExtraError,
+        ModelError,
+        SamplerError,
+    )
+    from kolchin.evaluation import Evaluation, evaluate
+    from kolchin.model import Model
+    from kolchin.parameters import Beta, Gamma
+    from kolchin.posterior import Posterior
+    from kolchin.priors import (
+        ESCD,
+        ESCNB,
+        NBD,
+        NBNB,
+        DirichletProcess,
+        KolchinPartition,
+        PitmanYor,
+    )
+    from kolchin.records import Categorical, Records
+    from kolchin.sampling import sample
+    from kolchin.simulation import simulate
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "kolchin.errors": (
+        "DataError",
+        "KolchinError",
+        "MissingExtraError",
+        "ModelError",
+        "SamplerError",
+    ),
+    "kolchin.evaluation": ("Evaluation", "evaluate"),
+    "kolchin.model": ("Model",),
+    "kolchin.parameters": ("Beta", "Gamma"),
+    "kolchin.posterior": ("Posterior",),
+    "kolchin.priors": (
+        "ESCD",
+        "ESCNB",
+        "NBD",
+        "NBNB",
+        "DirichletProcess",
+        "KolchinPartition",
+        "PitmanYor",
+    ),
+    "kolchin.records": ("Categorical", "Records"),
+    "kolchin.sampling": ("sample",),
+    "kolchin.simulation": ("simulate",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "ESCD",
+    "ESCNB",
+    "NBD",
+    "NBNB",
+    "Beta",
+    "Categorical",
+    "DataError",
+    "DirichletProcess",
+    "Evaluation",
+    "Gamma",
+    "KolchinError",
+    "KolchinPartition",
+    "MissingExtraError",
+    "Model",
+    "ModelError",
+    "PitmanYor",
+    "Posterior",
+    "Records",
+    "SamplerError",
+    "__version__",
+    "evaluate",
+    "sample",
+    "simulate",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name on first use, so that importing kolchin costs nothing."""
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'kolchin' has no attribute {name!r}")
+    value = getattr(import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,176 @@
+"""One chain: chaperones moves on the partition, in turn with updates of all parameters."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kolchin import kernels
+from kolchin.model import Model
+from kolchin.parameters import FloatArray, IntArray, Values
+from kolchin.partitions import canonical, size_counts
+from kolchin.posterior import Draw
+from kolchin.priors.base import SizeCounts, table_size
+from kolchin.sampling.candidates import kernel_data
+from kolchin.sampling.hubs import Neighbours, Target, neighbours_of
+from kolchin.sampling.proposals import Proposals, uniform_pairs
+
+
+class Chain:
+    """The state of a Markov chain and the steps that it takes.
+
+    Everything that the next step depends on is here, so that a chain can be stopped and taken
+    up again between any two steps.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        rng: np.random.Generator,
+        labels: IntArray,
+        pairs: kernels.Pairs | None = None,
+    ) -> None:
+        self.model = model
+        self.rng = rng
+        self.data = kernel_data(model.likelihood)
+        self.pairs = uniform_pairs() if pairs is None else pairs
+        self.following: NDArray[np.int32] = kernels.rings(canonical(labels))
+        counts = size_counts(labels)
+        self.size_counts = counts.astype(np.int64)
+        self.size_counts[0] = counts.sum()
+        self.neighbours: Neighbours | None = None
+        self.prior_values: Values = model.prior.start(rng, self.counts)
+        self.own_values: Values = model.likelihood.start(rng)
+        self._tabulate()
+
+    @property
+    def counts(self) -> SizeCounts:
+        """The sizes of the clusters."""
+        return SizeCounts.of(self.size_counts)
+
+    @property
+    def n_clusters(self) -> int:
+        """The number of clusters now."""
+        return int(self.size_counts[0])
+
+    def _tabulate(self, at_least: int = 2) -> None:
+        """Put the prior's weights into tables that cover twice the largest size."""
+        prior, n_records = self.model.prior, self.model.n_records
+        largest = int(np.flatnonzero(self.size_counts[1:])[-1]) + 1
+        capacity = max(at_least, table_size(largest))
+        self.prior_values = prior.extended(self.rng, self.prior_values, capacity)
+        log_h = prior.log_h(np.arange(1, capacity + 1), self.prior_values)
+        opening = prior.opening(n_records, self.prior_values)
+        self.weights = kernels.Weights(
+            np.append(0.0, log_h - log_h[0]),
+            np.append(1.0, np.exp(log_h[: kernels.LARGEST_ENUMERATED] - log_h[0])),
+            np.array([opening.scale, opening.slope, opening.intercept], dtype=np.float64),
+            opening.log_table,
+        )
+        if self.size_counts.size <= capacity:
+            more = np.zeros(capacity + 1 - self.size_counts.size, dtype=np.int64)
+            self.size_counts = np.append(self.size_counts, more)
+
+    def move(self, n_moves: int) -> None:
+        """Make chaperones moves."""
+        done = 0
+        while done < n_moves:
+            done += self._chaperones(n_moves - done, False)
+            if done < n_moves:
+                self._tabulate(2 * (self.weights.log_size.size - 1))
+
+    def dissolve(self) -> None:
+        """Take clusters apart that do not hold together: for warm-up alone."""
+        self._chaperones(self.model.n_records, True)
+
+    def _chaperones(self, n_moves: int, in_rings: bool) -> int:
+        return int(
+            kernels.chaperones(
+                self.rng,
+                n_moves,
+                in_rings,
+                *self.pairs,
+                *self.data,
+                self.own_values["delta"],
+                *self.weights,
+                self.following,
+                self.size_counts,
+            )
+        )
+
+    def update(self) -> None:
+        """Update the parameters of the likelihood (with the loose links) and of the prior."""
+        if self.neighbours is None or self.weights.log_open.size:
+            self._collect_cells()
+            self.own_values = self.model.likelihood.update(self.rng, self.own_values, self.cells)
+        else:
+            self._update_with_links(self.neighbours)
+            self._collect_cells()
+        self.prior_values = self.model.prior.update(self.rng, self.prior_values, self.counts)
+        self._tabulate()
+
+    def _collect_cells(self) -> None:
+        self.members, self.sizes = kernels.grouped(self.following)
+        steps = kernels.agreement_cells(self.members, self.sizes, self.data.codes)
+        self.cells = self.model.likelihood.cells(*steps)
+
+    def _update_with_links(self, neighbours: Neighbours) -> None:
+        """Draw delta with the links of hubs summed out, then the links (see ``hubs``)."""
+        rng, (codes, gain) = self.rng, self.data
+        state = (self.following, self.size_counts)
+        n_records = self.model.n_records
+        log_link = self.weights.log_size[2] - self._log_open_given_t()
+        is_hub = np.empty(n_records, dtype=np.int8)
+        points_at = np.empty(n_records, dtype=np.int32)
+        chance = kernels.point_hubs(rng, *neighbours, self.following, is_hub, points_at)
+        kernels.unlink_hubs(*state, points_at)
+        hubs, starts = kernels.active_hubs(points_at)
+        target = Target(log_link - np.log(chance), hubs, starts, points_at)
+        self._collect_cells()
+
+        def log_links(delta: FloatArray) -> float:
+            return float(kernels.log_sum_over_links(codes, gain, delta, *target))
+
+        self.own_values = self.model.likelihood.update(rng, self.own_values, self.cells, log_links)
+        delta = self.own_values["delta"]
+        kernels.link_hubs(rng, codes, gain, delta, *target, *state)
+
+    def _log_open_given_t(self) -> float:
+        """Log weight of a cluster once t ~ Gamma(K + a) has decoupled them (model section 5)."""
+        scale, slope, intercept = self.weights.opening
+        if slope == 0:
+            return float(np.log(scale * intercept))
+        t = self.rng.standard_gamma(self.n_clusters + intercept / slope)
+        return float(np.log(scale * slope * t))
+
+    def step(self, n_moves: int) -> None:
+        """Make moves, then update all parameters."""
+        self.move(n_moves)
+        self.update()
+
+    def draw(self) -> Draw:
+        """Return the state after a step."""
+        prior, likelihood = self.model.prior, self.model.likelihood
+        n_records = self.model.n_records
+        values = prior.collapsed(self.prior_values)
+        log_joint = (
+            prior.log_prob_counts(self.counts, values)
+            + prior.log_hyper(n_records, values)
+            + likelihood.log_singletons
+            + likelihood.log_evidence(self.cells, self.own_values["delta"])
+            + likelihood.log_hyper(self.own_values)
+        )
+        parameters = prior.sampled(n_records, self.prior_values)
+        parameters |= likelihood.sampled(self.own_values)
+        return Draw(self.members, self.sizes, parameters, log_joint)
+
+    def learn(self, proposals: Proposals) -> int:
+        """Take pairs in proportion to how undecided they are now; return the moves of a sweep."""
+        scores = kernels.pair_scores(*self.data, self.own_values["delta"], proposals.candidates)
+        log_odds = scores + self.weights.log_size[2] - self._log_open()
+        self.neighbours = neighbours_of(self.model.n_records, proposals.candidates, log_odds)
+        self.pairs, n_moves = proposals.pairs(log_odds)
+        return n_moves
+
+    def _log_open(self) -> float:
+        others = max(self.n_clusters - 1, 1)
+        weight = kernels.open_weight(self.weights.opening, self.weights.log_open, others)
+        return float(np.log(weight))

@@ -1,0 +1,62 @@
+"""Which pairs the chaperones move is made on: a fixed mixture, learnt in warm-up.
+
+Any fixed distribution that reaches every pair is valid (model section 4). A share of the pairs
+is uniform; the others come from a list, in proportion to how undecided they are. If a pair's
+state were refreshed at rate w and had variance v = p(1-p), its part in the variance of K's mean
+would be v/w: the best rates are proportional to sqrt(v).
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kolchin import kernels
+from kolchin.parameters import FloatArray, IntArray
+
+UNIFORM_SHARE = 0.05
+SMALLEST_SPREAD = 0.002
+"""Every listed pair keeps at least this sqrt(p(1-p)) (that of p = 0.000004)."""
+
+PRIOR_VISITS = 4.0
+"""Weight of the pair's own evidence against what warm-up has seen, in observed states."""
+
+
+@dataclass
+class Proposals:
+    """A list of candidate pairs, and what warm-up has seen of them."""
+
+    candidates: NDArray[np.int32]
+    linked: IntArray = field(init=False)
+    n_seen: int = 0
+
+    def __post_init__(self) -> None:
+        self.linked = np.zeros(len(self.candidates), dtype=np.int64)
+
+    def observe(self, following: NDArray[np.int32]) -> None:
+        """Count which candidates are linked now."""
+        kernels.count_linked(following, self.candidates, self.linked)
+        self.n_seen += 1
+
+    def spread(self, log_odds: FloatArray) -> FloatArray:
+        """Return sqrt(p(1-p)) of every candidate, p from its own evidence and from what was seen.
+
+        Evidence alone is not enough: of three records that fit a fourth equally well, each has
+        overwhelming evidence and a probability of a third.
+        """
+        own = 1 / (1 + np.exp(-np.clip(log_odds, -30, 30)))
+        p = (self.linked + PRIOR_VISITS * own) / (self.n_seen + PRIOR_VISITS)
+        return np.maximum(np.sqrt(p * (1 - p)), SMALLEST_SPREAD)
+
+    def pairs(self, log_odds: FloatArray) -> tuple[kernels.Pairs, int]:
+        """Freeze the mixture; also return how many moves visit the undecided pairs once."""
+        if not len(self.candidates):
+            return uniform_pairs(), 0
+        spread = self.spread(log_odds)
+        table = kernels.alias_table(self.candidates, spread)
+        return kernels.Pairs(UNIFORM_SHARE, table), int(2 * spread.sum())
+
+
+def uniform_pairs() -> kernels.Pairs:
+    """All pairs with equal probability."""
+    return kernels.Pairs(1.0, np.zeros((1, 5), dtype=np.int32))

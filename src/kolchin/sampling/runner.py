@@ -1,0 +1,272 @@
+"""Chains beside each other: warm-up, kept draws, progress, and an end at any moment."""
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+from typing import NamedTuple
+
+import numpy as np
+
+from kolchin.errors import ModelError, SamplerError
+from kolchin.model import Model
+from kolchin.posterior import Draw, Posterior
+from kolchin.sampling.candidates import candidate_pairs
+from kolchin.sampling.chain import Chain
+from kolchin.sampling.progress import Progress, shown
+from kolchin.sampling.proposals import Proposals
+from kolchin.sampling.starts import STARTS, start_labels
+
+SECONDS_BETWEEN_LOOKS = 0.25
+MOVES_AT_ONCE = 200_000
+"""Between two calls of the kernel a chain can be stopped."""
+
+SWEEPS_A_STEP = 3
+FEWEST_MOVES = 300
+"""Moves between two updates: how often undecided pairs are visited, and what an update costs."""
+
+
+class Plan(NamedTuple):
+    """How long a chain runs.
+
+    A step is some moves (0: as many as is learnt) and one update of all parameters; warm-up is
+    counted in steps, and ``thin`` steps make a draw.
+    """
+
+    warmup: int
+    draws: int
+    thin: int
+    moves: int
+
+    @property
+    def learning(self) -> int:
+        """Steps of warm-up after which the proposals are frozen."""
+        return int(0.8 * self.warmup)
+
+
+class Worker:
+    """A chain with its plan: what has been done, and what was drawn."""
+
+    def __init__(self, chain: Chain, proposals: Proposals, plan: Plan) -> None:
+        self.chain = chain
+        self.proposals = proposals
+        self.plan = plan
+        self.wanted = plan.draws
+        self.steps = 0
+        self.moves_left = 0
+        self.draws: list[Draw] = []
+        self.n_clusters: list[int] = []
+        self._learn()
+
+    @property
+    def finished(self) -> bool:
+        """Whether all draws are made."""
+        return len(self.draws) >= self.wanted
+
+    def advance(self, stop: Event) -> None:
+        """Work for a moment; the draws do not depend on how long moments are."""
+        until = time.monotonic() + SECONDS_BETWEEN_LOOKS
+        while not self.finished and not stop.is_set() and time.monotonic() < until:
+            now = min(self.moves_left, MOVES_AT_ONCE)
+            self.chain.move(now)
+            self.moves_left -= now
+            if self.moves_left == 0:
+                self._end_step()
+
+    def _end_step(self) -> None:
+        chain, plan = self.chain, self.plan
+        chain.update()
+        self.steps += 1
+        self.moves_left = self.moves
+        if self.steps > plan.warmup:
+            if (self.steps - plan.warmup) % plan.thin == 0:
+                self.draws.append(chain.draw())
+                self.n_clusters.append(chain.n_clusters)
+        elif self.steps <= plan.learning:
+            # The first quarter finds the typical set, the rest observes it.
+            if 4 * self.steps < plan.learning:
+                chain.dissolve()
+            else:
+                self.proposals.observe(chain.following)
+            if self.steps in _moments(plan.learning):
+                self._learn()
+
+    def _learn(self) -> None:
+        sweep = self.chain.learn(self.proposals)
+        self.moves = self.plan.moves or max(SWEEPS_A_STEP * sweep, FEWEST_MOVES)
+        self.moves_left = self.moves
+
+
+def _moments(n_steps: int) -> set[int]:
+    """When proposals are learnt anew: often at first, then at the end."""
+    return {n_steps // 16, n_steps // 8, n_steps // 4, n_steps // 2, n_steps}
+
+
+def sample(
+    model: Model,
+    chains: int = 4,
+    draws: int = 1000,
+    seed: int | np.random.SeedSequence | None = None,
+    *,
+    warmup: int | None = None,
+    thin: int = 4,
+    moves: int | None = None,
+    enough: Callable[[Posterior], bool] | None = None,
+    most_draws: int | None = None,
+    start: str | Sequence[str] = STARTS,
+    cores: int | None = None,
+    progress: bool | Callable[[Progress], None] | None = None,
+) -> Posterior:
+    """Draw from the posterior of a model by chaperones moves.
+
+    Parameters
+    ----------
+    model
+        Records, prior and likelihood.
+    chains, draws
+        Number of chains, and of kept draws of each.
+    seed
+        The same seed gives the same draws, on any number of cores.
+    warmup
+        Steps before the first kept draw, while pair proposals are learnt; by default as many as
+        ``draws`` and at least 400. A step is some moves and an update of all parameters.
+    thin
+        Steps between two kept draws.
+    moves
+        Chaperones moves of a step; learnt by default, so that undecided pairs are visited a few
+        times.
+    enough, most_draws
+        After ``draws`` draws, and whenever their number has doubled, ``enough`` looks at the
+        posterior so far; sampling ends when it says so, or at ``most_draws``.
+    start
+        ``"singletons"``, ``"random"`` (pairs), ``"blocks"`` (all likely links), or several of
+        them, which chains take in turn.
+    cores
+        How many chains run at the same time; all cores by default.
+    progress
+        True shows a progress bar, False none; None shows one on a terminal. A function is
+        called with the state of the run about four times a second.
+
+    Notes
+    -----
+    Ctrl-C ends sampling early and keeps what was drawn.
+
+    Examples
+    --------
+    >>> from kolchin.records import Records
+    >>> records = Records.from_codes([[0, 0], [0, 0], [1, 1], [2, 1]])
+    >>> posterior = sample(Model(records), chains=2, draws=50, seed=1, progress=False)
+    >>> posterior.labels.shape
+    (2, 50, 4)
+    """
+    plan = _checked_plan(chains, draws, warmup, thin, moves)
+    workers = _workers(model, chains, plan, seed, [start] if isinstance(start, str) else start)
+    stop = Event()
+    began = time.monotonic()
+    settings = _settings(model, plan, chains, seed)
+
+    def so_far() -> Posterior:
+        return _collect(model, workers, settings | {"interrupted": stop.is_set()})
+
+    with ThreadPoolExecutor(cores or os.cpu_count()) as pool, shown(progress) as report:
+        try:
+            while _unfinished(workers, enough, most_draws, so_far):
+                for future in [pool.submit(w.advance, stop) for w in workers if not w.finished]:
+                    future.result()
+                report(_progress(workers, plan, began))
+        except KeyboardInterrupt:
+            stop.set()
+    return so_far()
+
+
+def _unfinished(
+    workers: Sequence[Worker],
+    enough: Callable[[Posterior], bool] | None,
+    most_draws: int | None,
+    so_far: Callable[[], Posterior],
+) -> bool:
+    """Tell whether there is more to draw, and raise the number of draws if they are too few."""
+    if not all(worker.finished for worker in workers):
+        return True
+    wanted = workers[0].wanted
+    if enough is None or (most_draws and wanted >= most_draws) or enough(so_far()):
+        return False
+    for worker in workers:
+        worker.wanted = min(2 * wanted, most_draws or 2 * wanted)
+    return True
+
+
+def _settings(model: Model, plan: Plan, chains: int, seed: object) -> dict[str, object]:
+    fields = [field.column for field in model.records.fields]
+    return {
+        "prior": repr(model.prior),
+        "delta": repr(model.likelihood.delta),
+        "tied": model.likelihood.tied,
+        "coordinates": {} if model.likelihood.tied else {"delta": fields},
+        "chains": chains,
+        **plan._asdict(),
+        "seed": seed if isinstance(seed, int) else None,
+    }
+
+
+def _checked_plan(
+    chains: int, draws: int, warmup: int | None, thin: int, moves: int | None
+) -> Plan:
+    given = {"chains": chains, "draws": draws, "warmup": warmup, "thin": thin, "moves": moves}
+    least = {"chains": 1, "draws": 1, "warmup": 0, "thin": 1, "moves": 1}
+    faults = [
+        f"The {name!r} parameter must be a whole number of at least {least[name]}. "
+        f"Got {value!r} instead."
+        for name, value in given.items()
+        if value is not None and (not isinstance(value, int) or value < least[name])
+    ]
+    if faults:
+        raise ModelError("\n".join(faults))
+    return Plan(max(400, draws) if warmup is None else warmup, draws, thin, moves or 0)
+
+
+def _workers(
+    model: Model,
+    chains: int,
+    plan: Plan,
+    seed: int | np.random.SeedSequence | None,
+    starts: Sequence[str],
+) -> list[Worker]:
+    if not isinstance(seed, np.random.SeedSequence):
+        seed = np.random.SeedSequence(seed)
+    delta = model.likelihood.generous_delta()
+    candidates, likely = candidate_pairs(model.likelihood, delta)
+    workers = []
+    for number, child in enumerate(seed.spawn(chains)):
+        rng = np.random.Generator(np.random.SFC64(child))
+        labels = start_labels(rng, starts[number % len(starts)], model.n_records, likely)
+        workers.append(Worker(Chain(model, rng, labels), Proposals(candidates), plan))
+    return workers
+
+
+def _progress(workers: Sequence[Worker], plan: Plan, began: float) -> Progress:
+    steps = sum(worker.steps for worker in workers)
+    total = sum(plan.warmup + worker.wanted * plan.thin for worker in workers)
+    kept = min(len(worker.draws) for worker in workers)
+    return Progress(
+        share=steps / total,
+        warming_up=any(worker.steps < plan.warmup for worker in workers),
+        draws=sum(len(worker.draws) for worker in workers),
+        total_draws=sum(worker.wanted for worker in workers),
+        n_clusters=np.array([worker.n_clusters[:kept] for worker in workers], dtype=float),
+        now=float(np.mean([worker.chain.n_clusters for worker in workers])),
+        seconds=time.monotonic() - began,
+    )
+
+
+def _collect(model: Model, workers: Sequence[Worker], settings: dict[str, object]) -> Posterior:
+    kept = min(len(worker.draws) for worker in workers)
+    if kept == 0:
+        raise SamplerError(
+            "Sampling was stopped before the first draw of every chain: nothing to keep. "
+            "A shorter warm-up (warmup=) or fewer chains get there sooner."
+        )
+    draws = [worker.draws[:kept] for worker in workers]
+    settings = settings | {"draws": kept, "moves": [worker.moves for worker in workers]}
+    return Posterior.from_draws(model.n_records, draws, settings)

@@ -1,0 +1,44 @@
+"""Partitions from which chains start, spread wider than the posterior."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kolchin.errors import ModelError
+from kolchin.parameters import IntArray
+from kolchin.partitions import canonical
+
+STARTS = ("singletons", "random", "blocks")
+LARGEST_START = 5
+"""No cluster of a start is larger, so that chance agreement does not chain into giants."""
+
+
+def start_labels(
+    rng: np.random.Generator, kind: str, n_records: int, likely: NDArray[np.int32]
+) -> IntArray:
+    """Return the labels of a start: all singletons, random pairs, or all likely pairs linked."""
+    if kind == "singletons":
+        return np.arange(n_records)
+    if kind == "random":
+        labels = np.arange(n_records)
+        records = rng.permutation(n_records)[: n_records // 4 * 2]
+        labels[records[0::2]] = labels[records[1::2]]
+        return canonical(labels)
+    if kind == "blocks":
+        return _linked(n_records, likely)
+    raise ModelError(f"The 'start' parameter must be one of {', '.join(STARTS)}. Got {kind!r}.")
+
+
+def _linked(n_records: int, pairs: NDArray[np.int32]) -> IntArray:
+    """Join the clusters of each pair in turn, while they stay small."""
+    cluster_of: dict[int, list[int]] = {}
+    for i, j in pairs.tolist():
+        left = cluster_of.setdefault(i, [i])
+        right = cluster_of.setdefault(j, [j])
+        if left is not right and len(left) + len(right) <= LARGEST_START:
+            left.extend(right)
+            for n in right:
+                cluster_of[n] = left
+    labels = np.arange(n_records)
+    for n, members in cluster_of.items():
+        labels[n] = members[0]
+    return canonical(labels)
