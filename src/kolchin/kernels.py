@@ -12,7 +12,7 @@ Functions of the hot loop take bare arrays, in one order: the records (codes, ga
 prior (log_size, size, opening, log_open), the state (following, size_counts), then scratch room.
 A tuple of arrays would read better, but every look into one counts a reference: with them a
 move took nine times as long. The named tuples below are for the callers, who unpack them:
-``chaperones(rng, n_moves, False, *pairs, *data, delta, *weights, following, size_counts)``.
+``chaperones(rng, n, False, *pairs, *data, delta, *weights, following, size_counts, pending)``.
 """
 
 from typing import NamedTuple
@@ -46,9 +46,10 @@ class Data(NamedTuple):
 class Weights(NamedTuple):
     """A partition prior, as the kernel sees it.
 
-    ``log_size[m]`` is h(m) - h(1), ``size`` its exponential for small m. A cluster opens when K
-    others exist with weight scale (slope K + intercept), the three numbers of ``opening``, or
-    ``exp(log_open[K])`` where that table is given.
+    ``log_size[m]`` is h(m) - h(1), ``size`` its exponential for small m, and NaN where products of
+    evidence could leave the range of doubles: all comparisons then fail, and logs are used.
+    A cluster opens when K others exist with weight scale (slope K + intercept), ``opening`` being
+    (log scale, slope, intercept), or ``exp(log_open[K])`` where that table is given.
     """
 
     log_size: Floats
@@ -88,11 +89,12 @@ def draw_pair(
 
 
 @compiled
-def open_weight(opening: Floats, log_open: Floats, n_others: int) -> float:
-    """Weight of opening a cluster when ``n_others`` exist."""
+def log_open_weight(opening: Floats, log_open: Floats, n_others: int) -> float:
+    """Log weight of opening a cluster when ``n_others`` exist."""
     if log_open.size > 0:
-        return np.exp(log_open[n_others])
-    return opening[0] * (opening[1] * n_others + opening[2])
+        # With all records alone there is nothing to split: any value will do.
+        return log_open[min(n_others, log_open.size - 1)]
+    return opening[0] + np.log(opening[1] * n_others + opening[2])
 
 
 # --- evidence ------------------------------------------------------------------------------
@@ -339,7 +341,7 @@ def set_sides(choice: int, n_apart: int, n_members: int, side: Sides) -> None:
 @compiled
 def draw_division(
     rng: np.random.Generator,
-    apart_weight: float,
+    log_apart: float,
     codes: Int32s,
     gain: Floats,
     delta: Floats,
@@ -359,17 +361,18 @@ def draw_division(
     """
     n_apart = 1 << (n_members - 2)
     subset_evidence(codes, gain, delta, members, n_members, evidence, below)
+    apart_weight = np.exp(log_apart)
     total = 0.0
     for on_j in range(n_apart):
         size_j = 1 + BITS[on_j]
         weight[on_j] = apart_weight * size[size_j] * size[n_members - size_j]
         weight[on_j] *= evidence[(on_j << 2) | 2] * evidence[((n_apart - 1 - on_j) << 2) | 1]
         total += weight[on_j]
-    weight[n_apart] = size[n_members] * evidence[0]
+    weight[n_apart] = size[0] * size[n_members] * evidence[0]
     total += weight[n_apart]
     if not 1e-200 < total < 1e200:
         total = log_scale_weights(
-            np.log(apart_weight), codes, gain, delta, log_size, n_members, members, side, weight
+            log_apart, codes, gain, delta, log_size, n_members, members, side, weight
         )
     rest = rng.random() * total
     choice = 0
@@ -415,7 +418,7 @@ def log_scale_weights(
 @compiled
 def visit_all(
     rng: np.random.Generator,
-    apart_weight: float,
+    log_apart: float,
     together: bool,
     codes: Int32s,
     gain: Floats,
@@ -429,7 +432,6 @@ def visit_all(
 
     Together, all are on side 0. Apart, i is on side 0 and j on side 1.
     """
-    log_apart = np.log(apart_weight)
     on_j = 0
     for k in range(n_members):
         on_j += side[k]
@@ -488,17 +490,15 @@ def several_records(
     n_members, together = gather(following, i, j, members, side)
     if n_members < 0:
         return False
-    apart_weight = open_weight(opening, log_open, size_counts[0] - (0 if together else 1))
+    log_apart = log_open_weight(opening, log_open, size_counts[0] - (0 if together else 1))
     count_sides(size_counts, side, n_members, -1)
     if n_members <= LARGEST_ENUMERATED:
         draw_division(
-            rng, apart_weight, codes, gain, delta, log_size, size,
+            rng, log_apart, codes, gain, delta, log_size, size,
             n_members, members, side, weight, evidence, below,
         )  # fmt: skip
     else:
-        visit_all(
-            rng, apart_weight, together, codes, gain, delta, log_size, n_members, members, side
-        )
+        visit_all(rng, log_apart, together, codes, gain, delta, log_size, n_members, members, side)
     count_sides(size_counts, side, n_members, 1)
     write_rings(following, members, side, n_members)
     return True
@@ -520,11 +520,13 @@ def chaperones(
     log_open: Floats,
     following: Int32s,
     size_counts: Int64s,
+    pending: Int64s,
 ) -> int:
     """Make chaperones moves on pairs drawn from a mixture; returns how many were made.
 
     Fewer than asked means that two clusters met whose union is larger than the tables: extend
-    them and go on. (Nothing is lost: a move keeps the union, so skipping it is a valid move.)
+    them and go on. The pair waits in ``pending`` (else -1): how far tables reach depends on the
+    state, so another pair in its place would be wrong.
 
     With ``in_rings`` the pairs are each record (in turn) and its neighbour in the ring instead.
     They depend on the state, so the posterior is not kept: that is for warm-up alone, to free a
@@ -536,13 +538,16 @@ def chaperones(
     evidence = np.empty(1 << LARGEST_ENUMERATED)
     below = np.empty(LARGEST_ENUMERATED)
     # What opening a cluster weighs when K - 1 others exist, and K: they change with K alone.
-    apart_weight = open_weight(opening, log_open, size_counts[0] - 1)
-    split_weight = open_weight(opening, log_open, size_counts[0])
+    apart_weight = np.exp(log_open_weight(opening, log_open, size_counts[0] - 1))
+    split_weight = np.exp(log_open_weight(opening, log_open, size_counts[0]))
     for move in range(n_moves):
         if in_rings:
             i, j = np.int64(move), np.int64(following[move])
             if i == j:
                 continue
+        elif pending[0] >= 0:
+            i, j = pending[0], pending[1]
+            pending[0] = -1
         else:
             i, j = draw_pair(rng, uniform_share, table, following.size)
         after_i = following[i]
@@ -563,14 +568,16 @@ def chaperones(
                 size_counts[2] += sign
         else:
             in_range = False
-        if not in_range and not several_records(
+        fits = in_range or several_records(
             rng, i, j, codes, gain, delta, log_size, size, opening, log_open,
             following, size_counts, members, side, weight, evidence, below,
-        ):  # fmt: skip
-            return move + 1
+        )  # fmt: skip
+        if not fits and not in_rings:
+            pending[0], pending[1] = i, j
+            return move
         if size_counts[0] != before:
-            apart_weight = open_weight(opening, log_open, size_counts[0] - 1)
-            split_weight = open_weight(opening, log_open, size_counts[0])
+            apart_weight = np.exp(log_open_weight(opening, log_open, size_counts[0] - 1))
+            split_weight = np.exp(log_open_weight(opening, log_open, size_counts[0]))
     return n_moves
 
 

@@ -66,6 +66,7 @@ class DirichletCategorical:
         self.frequency: FloatArray = np.concatenate(records.frequencies)
         missing = records.codes < 0
         self.codes = np.where(missing, -1, records.codes + self.offsets[:-1]).astype(np.int32)
+        self.largest_gain = np.array([1 / part.min() for part in records.frequencies])
         self.field_of_code = np.repeat(np.arange(len(sizes)), sizes)
         self.log_singletons = float(np.log(self.frequency[self.codes[~missing]]).sum())
 
@@ -85,6 +86,11 @@ class DirichletCategorical:
         if self.is_sampled:
             delta *= np.exp(rng.normal(size=1 if self.tied else self.n_fields))
         return {"delta": delta}
+
+    def log_reach(self, delta: FloatArray) -> float:
+        """Bound the log of any product of one factor a field, up or down."""
+        up = np.log(delta + self.largest_gain)
+        return float(np.maximum(np.abs(up), np.abs(np.log(delta))).sum() + np.log1p(delta).sum())
 
     def generous_delta(self) -> FloatArray:
         """Return a delta that forgives differences, to look for pairs with: fixed, or 0.1 mean."""

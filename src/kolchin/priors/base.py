@@ -44,12 +44,12 @@ class SizeCounts(NamedTuple):
 
 
 class Opening(NamedTuple):
-    """The weight of a new cluster when K others exist: scale (slope K + intercept).
+    """The weight of a new cluster when K others exist: exp(log_scale) (slope K + intercept).
 
     Where ``log_table`` is not empty, its entry K is the log weight instead.
     """
 
-    scale: float
+    log_scale: float
     slope: float
     intercept: float
     log_table: FloatArray = np.empty(0)
@@ -179,7 +179,10 @@ class Prior(ABC):
         """
         values = self.values(n_records, parameters)
         log_h = self.log_h(np.arange(1, (largest or n_records) + 1), values)
-        log_join = np.concatenate([[np.nan], np.diff(log_h)])
+        # A size of probability 0 cannot be joined, nor what lies beyond it.
+        reached = np.where(np.isfinite(log_h), log_h, 0.0)
+        steps = np.where(np.isfinite(log_h[1:]), np.diff(reached), -np.inf)
+        log_join = np.concatenate([[np.nan], steps])
         return log_join, log_open(self.opening(n_records, values), n_records)
 
     def check(self, n_records: int) -> None:
@@ -197,4 +200,4 @@ def log_open(opening: Opening, n_records: int) -> FloatArray:
     if opening.log_table.size:
         return opening.log_table
     others = np.arange(n_records, dtype=np.float64)
-    return np.log(opening.scale * (opening.slope * others + opening.intercept))
+    return opening.log_scale + np.log(opening.slope * others + opening.intercept)

@@ -1,5 +1,6 @@
 """The number of clusters K in a Kolchin partition model: the distribution kappa on 1, 2, ..."""
 
+import math
 from collections.abc import Mapping
 from typing import Protocol
 
@@ -51,7 +52,7 @@ class NegativeBinomialCount:
 
     def opening(self, n_records: int, values: Values) -> Opening:
         """Weight q (K + a)."""
-        return Opening(values["q"], 1.0, values["a"])
+        return Opening(math.log(values["q"]), 1.0, values["a"])
 
 
 class FlatCount:
@@ -70,7 +71,7 @@ class FlatCount:
 
     def opening(self, n_records: int, values: Values) -> Opening:
         """Weight K + 1."""
-        return Opening(1.0, 1.0, 1.0)
+        return Opening(0.0, 1.0, 1.0)
 
 
 class TableCount:
@@ -94,4 +95,4 @@ class TableCount:
         """Weight (K + 1) kappa_{K+1} / kappa_K, as a table."""
         number = np.arange(1, n_records + 1)
         log_weight: FloatArray = gammaln(number + 1) + self.kappa.log(number)
-        return Opening(1.0, 0.0, 1.0, np.concatenate([log_weight[:1], np.diff(log_weight)]))
+        return Opening(0.0, 0.0, 1.0, np.concatenate([log_weight[:1], np.diff(log_weight)]))

@@ -58,7 +58,7 @@ class DirichletProcess(Prior):
 
     def opening(self, n_records: int, values: Values) -> Opening:
         """Weight theta."""
-        return Opening(1.0, 0.0, values["theta"])
+        return Opening(0.0, 0.0, values["theta"])
 
     def draw(self, n_records: int, seed: int | np.random.Generator | None = None) -> IntArray:
         """Draw the labels of a partition by its urn: copy an earlier record or open a cluster."""

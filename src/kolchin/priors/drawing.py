@@ -12,6 +12,9 @@ from scipy.special import logsumexp
 from kolchin.errors import ModelError
 from kolchin.parameters import FloatArray, IntArray
 
+DIRECT_UP_TO = 512
+"""Up to this many records, convolutions are added up term by term."""
+
 NEGLIGIBLE = 60.0
 """Terms this far (in nats) below the largest are not computed."""
 
@@ -27,26 +30,58 @@ def draw_sizes(rng: np.random.Generator, log_kappa: FloatArray, log_mu: FloatArr
 def log_prob_n_clusters(log_kappa: FloatArray, log_mu: FloatArray) -> FloatArray:
     """Log P(K = k | N) for k = 1, ..., N (minus infinity where it is negligible)."""
     n = log_mu.size
-    edges = _edges(n)
-    smooth = np.array([_saddlepoint(int(k), log_mu) for k in edges])
-    if not np.isfinite(smooth).any():
+    if n <= DIRECT_UP_TO:
+        result = log_kappa + _log_powers_directly(log_mu)
+    else:
+        result = _log_weights_by_blocks(log_kappa, log_mu)
+    total = logsumexp(result)
+    if not np.isfinite(total):
         raise ModelError(f"No sizes of positive probability add up to {n} records.")
+    normalised: FloatArray = result - total
+    return normalised
+
+
+def _log_powers_directly(log_mu: FloatArray) -> FloatArray:
+    """Log of the k-fold convolution of mu at N for every k, by adding positive numbers only."""
+    n = log_mu.size
     result = np.full(n, -np.inf)
-    best = np.max(smooth + log_kappa[edges - 1])
-    for k in range(edges.size):
-        block = np.arange(edges[k], edges[k + 1] if k + 1 < edges.size else n + 1)
-        bound = smooth[k : k + 2].max() + log_kappa[block - 1].max()
-        if bound > best - NEGLIGIBLE:
-            result[block - 1] = log_kappa[block - 1] + _log_powers(block, log_mu)
-    result -= logsumexp(result)
+    single = np.append(0.0, np.exp(log_mu - log_mu.max()))
+    power, log_scale = single, log_mu.max()
+    for k in range(1, n + 1):
+        if k > 1:
+            power = np.convolve(power, single)[: n + 1]
+            log_scale += log_mu.max()
+        top = power.max()
+        if top == 0:
+            break
+        if power[n] > 0:
+            result[k - 1] = np.log(power[n]) + log_scale
+        power = power / top
+        log_scale += np.log(top)
     return result
 
 
-def _edges(n: int) -> IntArray:
-    """Cut 1, ..., n into blocks about as wide as K's spread: narrow at both ends."""
-    steps = np.arange(int(np.sqrt(n)) + 2) ** 2
-    edges = np.unique(np.concatenate([1 + steps // 2, n - steps // 2, [1, n]]))
-    return edges[(edges >= 1) & (edges <= n)]
+def _log_weights_by_blocks(log_kappa: FloatArray, log_mu: FloatArray) -> FloatArray:
+    """Log of kappa_k times the k-fold convolution of mu at N, in blocks of k that matter."""
+    n = log_mu.size
+    support = np.flatnonzero(np.isfinite(log_mu)) + 1
+    edges = _edges(n, -(-n // support[-1]), n // support[0])
+    smooth = np.array([_saddlepoint(int(k), log_mu) for k in edges])
+    result = np.full(n, -np.inf)
+    best = np.max(smooth + log_kappa[edges - 1], initial=-np.inf)
+    for k in range(edges.size):
+        block = np.arange(edges[k], edges[k + 1] if k + 1 < edges.size else edges[k] + 1)
+        bound = smooth[k : k + 2].max() + log_kappa[block - 1].max()
+        if bound > best - NEGLIGIBLE:
+            result[block - 1] = log_kappa[block - 1] + _log_powers(block, log_mu)
+    return result
+
+
+def _edges(n: int, fewest: int, most: int) -> IntArray:
+    """Cut fewest, ..., most into blocks about as wide as K's spread: narrow at both ends."""
+    steps = np.arange(int(np.sqrt(n)) + 2) ** 2 // 2
+    edges = np.unique(np.concatenate([fewest + steps, most - steps]))
+    return edges[(edges >= fewest) & (edges <= most)]
 
 
 def _tilt(n_clusters: int, log_mu: FloatArray) -> tuple[float, FloatArray]:
@@ -92,10 +127,7 @@ def _log_powers(block: IntArray, log_mu: FloatArray) -> FloatArray:
     to 1e-13 before they fold back.
     """
     n = log_mu.size
-    middle = int(block[block.size // 2])
-    if not np.isfinite(_saddlepoint(middle, log_mu)):
-        middle = int(block[0])
-    t, tilted = _tilt(middle, log_mu)
+    t, tilted = _tilt(int(block[block.size // 2]), log_mu)
     log_total = float(logsumexp(tilted))
     length = 4 * n
     log_radius = np.log(1e-13) / length
@@ -111,11 +143,13 @@ def _log_powers(block: IntArray, log_mu: FloatArray) -> FloatArray:
     kept = transform[keep]
     current = phase * kept ** int(block[0])
     values = np.empty(block.size)
+    noise = np.empty(block.size)
     for k in range(block.size):
         values[k] = current.sum().real / length
+        noise[k] = 1e-13 * np.abs(current).sum() / length
         current = current * kept
     with np.errstate(divide="ignore", invalid="ignore"):
-        log_value = np.where(values > 1e-15 * np.abs(values).max(), np.log(values), -np.inf)
+        log_value = np.where(values > noise, np.log(values), -np.inf)
     scale = block * (log_total + np.log(top)) - (t + log_radius) * n
     result: FloatArray = log_value + scale
     return result
@@ -153,6 +187,8 @@ def _split(rng: np.random.Generator, n_clusters: int, log_mu: FloatArray) -> Int
 def _convolved(left: FloatArray, right: FloatArray) -> FloatArray:
     """Convolve two sequences, cut to their length."""
     n = left.size
+    if n <= DIRECT_UP_TO:
+        return np.convolve(left, right)[:n]
     length = 1 << (2 * n - 1).bit_length()
     product = np.fft.irfft(np.fft.rfft(left, length) * np.fft.rfft(right, length), length)
     result: FloatArray = np.maximum(product[:n], 0.0)

@@ -88,9 +88,7 @@ class KolchinPartition(Prior):
         """Weight of one cluster more, times mu_1."""
         part = self.count.opening(n_records, values)
         log_one = float(self.log_h(np.array([1]), values)[0])
-        return part._replace(
-            scale=part.scale * math.exp(log_one), log_table=part.log_table + log_one
-        )
+        return part._replace(log_scale=part.log_scale + log_one, log_table=part.log_table + log_one)
 
     def log_part(self, name: str, counts: SizeCounts, values: Values) -> float:
         """Log probability of the number of clusters or of their sizes alone."""
@@ -228,7 +226,7 @@ class _FreeSizes(KolchinPartition):
         if not self._integrates_out(n_records, values):
             return super().draw_given(rng, n_records, values)
         base = np.exp(self.sizes.log_base(np.arange(1, n_records + 1), values))
-        scale = self.count.opening(n_records, values).scale
+        scale = math.exp(self.count.opening(n_records, values).log_scale)
         return FreeSizes(scale, values["alpha"], base).draw(rng, n_records)
 
     def is_free(self, n_records: int, values: Values) -> bool:

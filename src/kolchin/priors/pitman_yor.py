@@ -69,7 +69,7 @@ class PitmanYor(Prior):
 
     def opening(self, n_records: int, values: Values) -> Opening:
         """Weight theta + K d."""
-        return Opening(1.0, values["discount"], values["theta"])
+        return Opening(0.0, values["discount"], values["theta"])
 
     def draw(self, n_records: int, seed: int | np.random.Generator | None = None) -> IntArray:
         """Draw the labels of a partition by its urn.

@@ -55,10 +55,15 @@ def _log_table(name: str, given: Any) -> FloatArray:
     return result
 
 
+def log_some(log_none: float) -> float:
+    """Log of 1 - exp(x) for x <= 0, finite for the smallest x."""
+    return math.log(max(-math.expm1(log_none), 5e-324))
+
+
 def log_negative_binomial(number: IntArray, r: float, p: float) -> FloatArray:
     """Log probability of NegBin(r, p) cut to 1, 2, ... (model section 1)."""
     log_none = r * math.log1p(-p)
-    constant = log_none - math.log(-math.expm1(log_none)) - math.lgamma(r)
+    constant = log_none - log_some(log_none) - math.lgamma(r)
     result: FloatArray = (
         gammaln(number + r) - gammaln(number + 1.0) + number * math.log(p) + constant
     )
@@ -69,7 +74,7 @@ def log_negative_binomial_tail(last: int, r: float, p: float) -> float:
     """Log probability that NegBin(r, p), cut to 1, 2, ..., exceeds a size."""
     beyond = float(betainc(last + 1, r, p))
     if beyond > 1e-290:
-        return math.log(beyond) - math.log(-math.expm1(r * math.log1p(-p)))
+        return math.log(beyond) - log_some(r * math.log1p(-p))
     # So far out the terms fall geometrically, by the ratio of the first two.
     first, second = log_negative_binomial(np.array([last + 1, last + 2]), r, p)
     return float(first) - math.log(-math.expm1(min(second - first, -1e-9)))

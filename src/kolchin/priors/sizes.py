@@ -128,8 +128,12 @@ class DirichletSizes:
     def log_marginal(self, counts: SizeCounts, values: Values) -> float:
         """Log of E[prod over clusters of mu_size]: mu integrated out."""
         alpha = values["alpha"]
-        shape = alpha * np.exp(self.log_base(counts.sizes, values))
-        cells = gammaln(shape + counts.counts) - gammaln(np.maximum(shape, 1e-300))
+        log_shape = math.log(alpha) + self.log_base(counts.sizes, values)
+        shape = np.exp(log_shape)
+        # Gamma(s) is 1/s for a small s, which need not be a number that a double can hold.
+        tiny = log_shape < -600
+        below = np.where(tiny, -log_shape, gammaln(np.where(tiny, 1.0, shape)))
+        cells = gammaln(shape + counts.counts) - below
         rising = math.lgamma(alpha + counts.n_clusters) - math.lgamma(alpha)
         return float(cells.sum()) - rising
 

@@ -13,6 +13,9 @@ from kolchin.sampling.candidates import kernel_data
 from kolchin.sampling.hubs import Neighbours, Target, neighbours_of
 from kolchin.sampling.proposals import Proposals, uniform_pairs
 
+LARGEST_LOG = 600.0
+"""Products of factors whose logs add up to less cannot leave the range of doubles."""
+
 
 class Chain:
     """The state of a Markov chain and the steps that it takes.
@@ -37,8 +40,9 @@ class Chain:
         self.size_counts = counts.astype(np.int64)
         self.size_counts[0] = counts.sum()
         self.neighbours: Neighbours | None = None
-        self.prior_values: Values = model.prior.start(rng, self.counts)
+        self.pending = np.array([-1, -1])
         self.own_values: Values = model.likelihood.start(rng)
+        self.prior_values: Values = model.prior.start(rng, self.counts)
         self._tabulate()
 
     @property
@@ -61,13 +65,23 @@ class Chain:
         opening = prior.opening(n_records, self.prior_values)
         self.weights = kernels.Weights(
             np.append(0.0, log_h - log_h[0]),
-            np.append(1.0, np.exp(log_h[: kernels.LARGEST_ENUMERATED] - log_h[0])),
-            np.array([opening.scale, opening.slope, opening.intercept], dtype=np.float64),
+            self._small_sizes(log_h - log_h[0]),
+            np.array([opening.log_scale, opening.slope, opening.intercept], dtype=np.float64),
             opening.log_table,
         )
         if self.size_counts.size <= capacity:
             more = np.zeros(capacity + 1 - self.size_counts.size, dtype=np.int64)
             self.size_counts = np.append(self.size_counts, more)
+
+    def _small_sizes(self, log_size: FloatArray) -> FloatArray:
+        """Exponentiate the weights of small sizes, where products stay in the range of doubles."""
+        size = np.append(1.0, np.exp(np.minimum(log_size[: kernels.LARGEST_ENUMERATED], 700.0)))
+        reach = self.model.likelihood.log_reach(self.own_values["delta"])
+        if 3 * reach > LARGEST_LOG:
+            size[0] = np.nan
+        if reach > LARGEST_LOG or np.abs(log_size[1]) > LARGEST_LOG:
+            size[:] = np.nan
+        return size
 
     def move(self, n_moves: int) -> None:
         """Make chaperones moves."""
@@ -93,6 +107,7 @@ class Chain:
                 *self.weights,
                 self.following,
                 self.size_counts,
+                self.pending,
             )
         )
 
@@ -135,11 +150,11 @@ class Chain:
 
     def _log_open_given_t(self) -> float:
         """Log weight of a cluster once t ~ Gamma(K + a) has decoupled them (model section 5)."""
-        scale, slope, intercept = self.weights.opening
+        log_scale, slope, intercept = self.weights.opening
         if slope == 0:
-            return float(np.log(scale * intercept))
+            return float(log_scale + np.log(intercept))
         t = self.rng.standard_gamma(self.n_clusters + intercept / slope)
-        return float(np.log(scale * slope * t))
+        return float(log_scale + np.log(slope * t))
 
     def step(self, n_moves: int) -> None:
         """Make moves, then update all parameters."""
@@ -162,9 +177,14 @@ class Chain:
         parameters |= likelihood.sampled(self.own_values)
         return Draw(self.members, self.sizes, parameters, log_joint)
 
+    def observe(self, proposals: Proposals) -> None:
+        """Let the proposals see the state."""
+        proposals.observe(self.following, self.own_values["delta"])
+
     def learn(self, proposals: Proposals) -> int:
         """Take pairs in proportion to how undecided they are now; return the moves of a sweep."""
-        scores = kernels.pair_scores(*self.data, self.own_values["delta"], proposals.candidates)
+        delta = proposals.mean_delta(self.own_values["delta"])
+        scores = kernels.pair_scores(*self.data, delta, proposals.candidates)
         log_odds = scores + self.weights.log_size[2] - self._log_open()
         self.neighbours = neighbours_of(self.model.n_records, proposals.candidates, log_odds)
         self.pairs, n_moves = proposals.pairs(log_odds)
@@ -172,5 +192,4 @@ class Chain:
 
     def _log_open(self) -> float:
         others = max(self.n_clusters - 1, 1)
-        weight = kernels.open_weight(self.weights.opening, self.weights.log_open, others)
-        return float(np.log(weight))
+        return float(kernels.log_open_weight(self.weights.opening, self.weights.log_open, others))

@@ -28,15 +28,21 @@ class Proposals:
 
     candidates: NDArray[np.int32]
     linked: IntArray = field(init=False)
+    total_delta: FloatArray | float = 0.0
     n_seen: int = 0
 
     def __post_init__(self) -> None:
         self.linked = np.zeros(len(self.candidates), dtype=np.int64)
 
-    def observe(self, following: NDArray[np.int32]) -> None:
-        """Count which candidates are linked now."""
+    def observe(self, following: NDArray[np.int32], delta: FloatArray) -> None:
+        """Count which candidates are linked now, and take note of delta."""
         kernels.count_linked(following, self.candidates, self.linked)
+        self.total_delta = self.total_delta + delta
         self.n_seen += 1
+
+    def mean_delta(self, now: FloatArray) -> FloatArray:
+        """Return the mean of the deltas seen: one moment's may be far from typical."""
+        return np.asarray(self.total_delta / self.n_seen) if self.n_seen else now
 
     def spread(self, log_odds: FloatArray) -> FloatArray:
         """Return sqrt(p(1-p)) of every candidate, p from its own evidence and from what was seen.

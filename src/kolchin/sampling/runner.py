@@ -5,15 +5,15 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
-from typing import NamedTuple
 
 import numpy as np
 
-from kolchin.errors import ModelError, SamplerError
+from kolchin.errors import SamplerError
 from kolchin.model import Model
 from kolchin.posterior import Draw, Posterior
 from kolchin.sampling.candidates import candidate_pairs
 from kolchin.sampling.chain import Chain
+from kolchin.sampling.plan import Plan, checked_plan
 from kolchin.sampling.progress import Progress, shown
 from kolchin.sampling.proposals import Proposals
 from kolchin.sampling.starts import STARTS, start_labels
@@ -25,24 +25,6 @@ MOVES_AT_ONCE = 200_000
 SWEEPS_A_STEP = 3
 FEWEST_MOVES = 300
 """Moves between two updates: how often undecided pairs are visited, and what an update costs."""
-
-
-class Plan(NamedTuple):
-    """How long a chain runs.
-
-    A step is some moves (0: as many as is learnt) and one update of all parameters; warm-up is
-    counted in steps, and ``thin`` steps make a draw.
-    """
-
-    warmup: int
-    draws: int
-    thin: int
-    moves: int
-
-    @property
-    def learning(self) -> int:
-        """Steps of warm-up after which the proposals are frozen."""
-        return int(0.8 * self.warmup)
 
 
 class Worker:
@@ -88,7 +70,7 @@ class Worker:
             if 4 * self.steps < plan.learning:
                 chain.dissolve()
             else:
-                self.proposals.observe(chain.following)
+                chain.observe(self.proposals)
             if self.steps in _moments(plan.learning):
                 self._learn()
 
@@ -160,11 +142,13 @@ def sample(
     >>> posterior.labels.shape
     (2, 50, 4)
     """
-    plan = _checked_plan(chains, draws, warmup, thin, moves)
-    workers = _workers(model, chains, plan, seed, [start] if isinstance(start, str) else start)
+    plan = checked_plan(
+        chains, draws, warmup, thin, moves, start, most_draws=most_draws, cores=cores, seed=seed
+    )
+    workers = _workers(model, plan, seed)
     stop = Event()
     began = time.monotonic()
-    settings = _settings(model, plan, chains, seed)
+    settings = _settings(model, plan, seed)
 
     def so_far() -> Posterior:
         return _collect(model, workers, settings | {"interrupted": stop.is_set()})
@@ -197,50 +181,27 @@ def _unfinished(
     return True
 
 
-def _settings(model: Model, plan: Plan, chains: int, seed: object) -> dict[str, object]:
+def _settings(model: Model, plan: Plan, seed: object) -> dict[str, object]:
     fields = [field.column for field in model.records.fields]
     return {
         "prior": repr(model.prior),
         "delta": repr(model.likelihood.delta),
         "tied": model.likelihood.tied,
         "coordinates": {} if model.likelihood.tied else {"delta": fields},
-        "chains": chains,
         **plan._asdict(),
-        "seed": seed if isinstance(seed, int) else None,
+        "seed": int(seed) if isinstance(seed, int | np.integer) else None,
     }
 
 
-def _checked_plan(
-    chains: int, draws: int, warmup: int | None, thin: int, moves: int | None
-) -> Plan:
-    given = {"chains": chains, "draws": draws, "warmup": warmup, "thin": thin, "moves": moves}
-    least = {"chains": 1, "draws": 1, "warmup": 0, "thin": 1, "moves": 1}
-    faults = [
-        f"The {name!r} parameter must be a whole number of at least {least[name]}. "
-        f"Got {value!r} instead."
-        for name, value in given.items()
-        if value is not None and (not isinstance(value, int) or value < least[name])
-    ]
-    if faults:
-        raise ModelError("\n".join(faults))
-    return Plan(max(400, draws) if warmup is None else warmup, draws, thin, moves or 0)
-
-
-def _workers(
-    model: Model,
-    chains: int,
-    plan: Plan,
-    seed: int | np.random.SeedSequence | None,
-    starts: Sequence[str],
-) -> list[Worker]:
+def _workers(model: Model, plan: Plan, seed: int | np.random.SeedSequence | None) -> list[Worker]:
     if not isinstance(seed, np.random.SeedSequence):
         seed = np.random.SeedSequence(seed)
     delta = model.likelihood.generous_delta()
     candidates, likely = candidate_pairs(model.likelihood, delta)
     workers = []
-    for number, child in enumerate(seed.spawn(chains)):
+    for number, child in enumerate(seed.spawn(plan.chains)):
         rng = np.random.Generator(np.random.SFC64(child))
-        labels = start_labels(rng, starts[number % len(starts)], model.n_records, likely)
+        labels = start_labels(rng, plan.starts[number % len(plan.starts)], model.n_records, likely)
         workers.append(Worker(Chain(model, rng, labels), Proposals(candidates), plan))
     return workers
 

@@ -1,0 +1,77 @@
+"""What a run is asked to do, checked before any work begins."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from kolchin.errors import ModelError
+from kolchin.sampling.starts import STARTS
+
+LEAST = {
+    "chains": 1,
+    "draws": 1,
+    "warmup": 0,
+    "thin": 1,
+    "moves": 1,
+    "most_draws": 1,
+    "cores": 1,
+    "seed": 0,
+}
+FEWEST_WARMUP_STEPS = 400
+
+
+class Plan(NamedTuple):
+    """How long chains run, and from where.
+
+    A step is some moves (0: as many as is learnt) and one update of all parameters; warm-up is
+    counted in steps, and ``thin`` steps make a draw.
+    """
+
+    chains: int
+    draws: int
+    warmup: int
+    thin: int
+    moves: int
+    starts: tuple[str, ...]
+
+    @property
+    def learning(self) -> int:
+        """Steps of warm-up after which the proposals are frozen."""
+        return int(0.8 * self.warmup)
+
+
+def checked_plan(
+    chains: int,
+    draws: int,
+    warmup: int | None,
+    thin: int,
+    moves: int | None,
+    start: str | Sequence[str],
+    **others: object,
+) -> Plan:
+    """Check every argument of a run; all faults are told in one message."""
+    starts = (start,) if isinstance(start, str) else tuple(start)
+    numbers = {"chains": chains, "draws": draws, "warmup": warmup, "thin": thin, "moves": moves}
+    faults = [
+        f"The {name!r} parameter must be a whole number of at least {LEAST[name]}. "
+        f"Got {value!r} instead."
+        for name, value in {**numbers, **others}.items()
+        if value is not None and not _is_whole(value, LEAST[name])
+    ]
+    if not starts or not set(starts) <= set(STARTS):
+        faults.append(
+            f"The 'start' parameter must be one or several of {', '.join(map(repr, STARTS))}. "
+            f"Got {start!r} instead."
+        )
+    if faults:
+        raise ModelError("\n".join(faults))
+    steps = max(FEWEST_WARMUP_STEPS, int(draws)) if warmup is None else int(warmup)
+    return Plan(int(chains), int(draws), steps, int(thin), int(moves or 0), starts)
+
+
+def _is_whole(value: object, least: int) -> bool:
+    if isinstance(value, np.random.SeedSequence):
+        return True
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return whole and int(value) >= least  # type: ignore[call-overload]
