@@ -1,0 +1,151 @@
+"""Pairs are drawn from a fixed mixture that reaches every pair, frozen after warm-up."""
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+import kolchin as kp
+from kolchin import kernels
+from kolchin.sampling import proposals, runner
+from kolchin.sampling.candidates import candidate_pairs
+from kolchin.sampling.chain import Chain
+from kolchin.sampling.proposals import Proposals, uniform_pairs
+
+
+@pytest.fixture
+def draws_with_pairs(monkeypatch):
+    """Note the chain and its pairs at every kept draw, and how often pairs were learnt."""
+    seen = []
+    learnt = []
+    draw, learn = Chain.draw, Chain.learn
+
+    def noted_draw(self):
+        seen.append((self, self.pairs))
+        return draw(self)
+
+    def noted_learn(self, own):
+        learnt.append((self, len(seen)))
+        return learn(self, own)
+
+    monkeypatch.setattr(Chain, "draw", noted_draw)
+    monkeypatch.setattr(Chain, "learn", noted_learn)
+    return seen, learnt
+
+
+def test_pairs_are_frozen_before_the_first_kept_draw(medium_model, draws_with_pairs):
+    kp.sample(medium_model, chains=3, draws=40, warmup=60, seed=1, cores=1, progress=False)
+    seen, learnt = draws_with_pairs
+    assert len(seen) == 120
+    by_chain: dict[int, list] = {}
+    for chain, pairs in seen:
+        by_chain.setdefault(id(chain), []).append(pairs)
+    assert [len(pairs) for pairs in by_chain.values()] == [40] * 3
+    assert all(pairs is kept[0] for kept in by_chain.values() for pairs in kept)
+    for chain, _ in seen:
+        times = [n_seen for own, n_seen in learnt if own is chain]
+        first = next(k for k, (own, _) in enumerate(seen) if own is chain)
+        assert len(times) > 1
+        assert max(times) <= first
+
+
+def test_frozen_pairs_do_not_change_in_place(medium_model, monkeypatch):
+    kept = []
+    draw = Chain.draw
+
+    def noted(self):
+        kept.append(self.pairs.table.copy())
+        return draw(self)
+
+    monkeypatch.setattr(Chain, "draw", noted)
+    kp.sample(medium_model, chains=1, draws=20, warmup=40, seed=1, progress=False)
+    assert all(np.array_equal(table, kept[0]) for table in kept)
+
+
+def test_every_pair_is_possible_after_warm_up(medium_model, draws_with_pairs):
+    kp.sample(medium_model, chains=2, draws=2, warmup=60, seed=1, progress=False)
+    assert all(0 < pairs.uniform_share <= 1 for _, pairs in draws_with_pairs[0])
+
+
+def test_every_listed_pair_keeps_some_weight():
+    own = Proposals(np.array([[0, 1], [2, 3], [4, 5]], dtype=np.int32))
+    spread = own.spread(np.array([-500.0, 500.0, 0.0]))
+    assert np.all(spread >= proposals.SMALLEST_SPREAD)
+    assert spread[2] == pytest.approx(0.5)
+
+
+def test_what_was_seen_counts_beside_the_evidence():
+    own = Proposals(np.array([[0, 1], [2, 3]], dtype=np.int32))
+    states = [[1, 0, 2, 3], [0, 1, 3, 2], [1, 0, 3, 2], [0, 1, 3, 2]] * 10
+    for following in states:
+        own.observe(np.array(following, dtype=np.int32), np.full(1, 0.1))
+    assert own.n_seen == 40
+    assert own.linked.tolist() == [20, 30]
+    certain = own.spread(np.array([30.0, 30.0]))
+    assert np.all(certain > 0.4)
+
+
+def test_without_candidates_pairs_are_uniform():
+    pairs, _ = Proposals(np.empty((0, 2), dtype=np.int32)).pairs(np.empty(0))
+    assert pairs.uniform_share == 1
+
+
+def drawn_pairs(pairs, n_records, number, seed=1):
+    rng = np.random.Generator(np.random.SFC64(seed))
+    return np.array([kernels.draw_pair(rng, *pairs, n_records) for _ in range(number)])
+
+
+@pytest.mark.statistical
+def test_uniform_pairs_are_uniform():
+    drawn = drawn_pairs(uniform_pairs(), 5, 40_000)
+    assert np.all(drawn[:, 0] != drawn[:, 1])
+    counts = np.bincount(drawn[:, 0] * 5 + drawn[:, 1], minlength=25).reshape(5, 5)
+    assert np.all(np.diag(counts) == 0)
+    assert chisquare(counts[~np.eye(5, dtype=bool)]).pvalue > 1e-4
+
+
+@pytest.mark.statistical
+def test_listed_pairs_come_in_proportion_to_their_weight():
+    listed = np.array([[0, 1], [0, 2], [1, 3], [2, 4], [3, 4]], dtype=np.int32)
+    weight = np.array([1.0, 5.0, 0.1, 2.0, 0.4])
+    pairs = kernels.Pairs(0.2, kernels.alias_table(listed, weight))
+    drawn = np.sort(drawn_pairs(pairs, 5, 60_000), axis=1)
+    counts = np.bincount(drawn[:, 0] * 5 + drawn[:, 1], minlength=25)
+    expected = np.zeros(25)
+    i, j = np.triu_indices(5, 1)
+    expected[i * 5 + j] = 0.2 / 10
+    expected[listed[:, 0] * 5 + listed[:, 1]] += 0.8 * weight / weight.sum()
+    possible = expected > 0
+    assert np.all(counts[~possible] == 0)
+    assert np.all(counts[possible] > 0)
+    assert chisquare(counts[possible], 60_000 * expected[possible]).pvalue > 1e-4
+
+
+@pytest.fixture(scope="module")
+def reference(small_model):
+    return kp.sample(small_model, chains=2, draws=800, thin=1, moves=400, seed=9, progress=False)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("share", [0.05, 0.5, 1.0])
+def test_posterior_does_not_depend_on_the_pairs(small_model, reference, share):
+    """Uniform pairs alone and a list with weights lead to the same posterior."""
+    candidates, _ = candidate_pairs(small_model.likelihood, np.full(5, 0.1))
+    weight = np.random.default_rng(1).gamma(1.0, size=len(candidates))
+    table = kernels.alias_table(candidates, weight)
+    rng = np.random.Generator(np.random.SFC64(4))
+    chain = Chain(small_model, rng, np.arange(60), kernels.Pairs(share, table))
+    numbers = []
+    for _ in range(1200):
+        chain.step(400)
+        numbers.append(chain.n_clusters)
+    trace = np.array(numbers[200:], dtype=float).reshape(20, 50).mean(axis=1)
+    target = reference.statistics["n_clusters"].reshape(32, 50).mean(axis=1)
+    error = np.hypot(trace.std(ddof=1) / 20**0.5, target.std(ddof=1) / 32**0.5)
+    assert abs(trace.mean() - target.mean()) < 4 * error
+
+
+def test_warm_up_of_no_steps_still_learns_from_the_evidence(small_model, draws_with_pairs):
+    kp.sample(small_model, chains=1, draws=3, warmup=0, moves=50, seed=1, progress=False)
+    _, pairs = draws_with_pairs[0][0]
+    assert pairs.table.shape[0] > 1
+    assert runner.Plan(1, 3, 0, 1, 50, ("singletons",)).learning == 0

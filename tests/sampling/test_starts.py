@@ -1,0 +1,58 @@
+"""Chains start at partitions spread wide, and end at the same place."""
+
+import numpy as np
+import pytest
+
+import kolchin as kp
+from kolchin.partitions import canonical, cluster_sizes
+from kolchin.sampling.candidates import candidate_pairs
+from kolchin.sampling.starts import LARGEST_START, STARTS, start_labels
+
+
+@pytest.fixture(scope="module")
+def likely(medium_model):
+    likelihood = medium_model.likelihood
+    return candidate_pairs(likelihood, likelihood.generous_delta())[1]
+
+
+@pytest.mark.parametrize("kind", STARTS)
+def test_starts_are_canonical_partitions(kind, likely):
+    labels = start_labels(np.random.default_rng(1), kind, 300, likely)
+    assert labels.shape == (300,)
+    assert np.array_equal(labels, canonical(labels))
+    assert cluster_sizes(labels).max() <= LARGEST_START
+
+
+def test_starts_lie_on_both_sides_of_the_truth(likely, simulate_records):
+    n_true = np.unique(simulate_records(300)[1]).size
+    numbers = {
+        kind: cluster_sizes(start_labels(np.random.default_rng(1), kind, 300, likely)).size
+        for kind in STARTS
+    }
+    assert numbers["singletons"] == 300
+    assert numbers["random"] == 225 < n_true
+    assert numbers["blocks"] < 0.85 * 300
+
+
+def test_random_starts_depend_on_the_generator(likely):
+    one, other = (start_labels(np.random.default_rng(s), "random", 300, likely) for s in (1, 2))
+    assert not np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("kind", STARTS)
+def test_two_records_can_start(kind):
+    records = kp.Records.from_codes([[0, 0], [0, 1]])
+    posterior = kp.sample(
+        kp.Model(records), chains=1, draws=20, warmup=5, seed=1, start=kind, progress=False
+    )
+    assert set(posterior.statistics["n_clusters"].ravel()) <= {1, 2}
+
+
+@pytest.mark.statistical
+def test_all_starts_lead_to_the_same_posterior(medium_model):
+    posterior = kp.sample(
+        medium_model, chains=3, draws=400, warmup=200, seed=2, start=STARTS, progress=False
+    )
+    rows = {row["quantity"]: row for row in posterior.diagnostics().to_dicts()}
+    for quantity in ("n_clusters", "singletons", "largest", "delta"):
+        assert rows[quantity]["rhat"] < 1.05, quantity

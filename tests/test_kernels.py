@@ -1,0 +1,147 @@
+"""The compiled code against itself: as plain Python, with bounds checks, and round trips."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import kolchin as kp
+from kolchin import kernels
+from kolchin.partitions import canonical, clusters
+
+PRIORS = ("NBNB()", "NBD()", "PitmanYor()", "ESCD()", "KolchinPartition(kappa=[1] * 40)")
+
+RUN = """
+import json, sys
+import numpy as np
+import kolchin as kp
+
+rng = np.random.default_rng(3)
+codes = np.repeat(rng.integers(0, 4, size=(12, 3)), [1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 1, 2], axis=0)
+codes[rng.random(codes.shape) < 0.1] = -1
+result = {}
+for name in %r:
+    for delta, tied in ((0.3, True), (kp.Gamma(1, 1), False)):
+        model = kp.Model(kp.Records.from_codes(codes), eval("kp." + name), delta, tied)
+        posterior = kp.sample(
+            model, chains=3, draws=4, warmup=6, thin=1, moves=120, seed=5, cores=1, progress=False
+        )
+        parameters = {key: array.ravel().tolist() for key, array in posterior.parameters.items()}
+        parameters["log_joint"] = posterior.log_joint.ravel().tolist()
+        result[f"{name}, tied {tied}"] = [posterior.labels.ravel().tolist(), parameters]
+json.dump(result, sys.stdout)
+"""
+
+
+def run(tmp_path, **environment):
+    """Run short chains of every kind in a process of its own."""
+    source = str(Path(kp.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", RUN % (PRIORS,)],
+        env=os.environ | {"PYTHONPATH": source} | environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    return run(tmp_path_factory.mktemp("compiled"))
+
+
+def test_plain_python_makes_the_same_chains(compiled, tmp_path):
+    plain = run(tmp_path, NUMBA_DISABLE_JIT="1")
+    assert plain.keys() == compiled.keys()
+    for name, (labels, parameters) in compiled.items():
+        assert plain[name][0] == labels, name
+        assert plain[name][1] == parameters, name
+
+
+def test_no_index_is_out_of_bounds(compiled, tmp_path):
+    cache = str(tmp_path / "cache")
+    assert run(tmp_path, NUMBA_BOUNDSCHECK="1", NUMBA_CACHE_DIR=cache) == compiled
+
+
+partitions = st.lists(st.integers(0, 9), min_size=1, max_size=40).map(canonical)
+
+
+@given(partitions)
+def test_rings_close_and_hold_the_clusters(labels):
+    following = kernels.rings(labels)
+    assert sorted(following) == list(range(labels.size))
+    for members in clusters(labels):
+        ring = [int(members[0])]
+        while following[ring[-1]] != ring[0]:
+            ring.append(int(following[ring[-1]]))
+        assert ring == members.tolist()
+
+
+@given(partitions)
+def test_grouped_gives_the_clusters_of_two_or_more_back(labels):
+    members, sizes = kernels.grouped(kernels.rings(labels))
+    assert members.dtype == sizes.dtype == np.int32
+    assert sizes.sum() == members.size
+    found = np.split(members, np.cumsum(sizes)[:-1]) if sizes.size else []
+    wanted = [group.tolist() for group in clusters(labels) if group.size > 1]
+    assert [group.tolist() for group in found] == wanted
+
+
+@given(partitions)
+def test_labels_survive_the_round_trip(labels):
+    members, sizes = kernels.grouped(kernels.rings(labels))
+    again = np.arange(labels.size) + labels.size
+    again[members] = np.repeat(np.arange(sizes.size), sizes)
+    assert np.array_equal(canonical(again), labels)
+
+
+@given(partitions)
+def test_first_records_are_the_smallest(labels):
+    following = kernels.rings(labels)
+    first = [n for n in range(labels.size) if kernels.is_first(following, n)]
+    assert first == [int(group[0]) for group in clusters(labels)]
+
+
+@given(partitions, st.data())
+def test_cells_are_those_of_a_plain_count(labels, data):
+    """Every value that k records of a cluster share gives the steps 1, ..., k - 1."""
+    values = st.lists(st.integers(-1, 3), min_size=labels.size, max_size=labels.size)
+    codes = np.array([data.draw(values), data.draw(values)], dtype=np.int32).T.copy()
+    codes[:, 1] = np.where(codes[:, 1] >= 0, codes[:, 1] + 4, -1)
+    members, sizes = kernels.grouped(kernels.rings(labels))
+    steps, n_cells, observed = kernels.agreement_cells(members, sizes, codes)
+    wanted_steps, wanted_cells, wanted_observed = [], [0, 0], np.zeros_like(observed)
+    for group in clusters(labels):
+        for f in range(2):
+            seen = codes[group, f][codes[group, f] >= 0]
+            if group.size > 1:
+                wanted_observed[f, : seen.size] += 1
+                wanted_cells[f] += np.unique(seen).size
+                for value, count in zip(*np.unique(seen, return_counts=True), strict=True):
+                    wanted_steps += [(int(value), step) for step in range(1, count)]
+    assert sorted(map(tuple, steps.tolist())) == sorted(wanted_steps)
+    assert n_cells.tolist() == wanted_cells
+    assert np.array_equal(observed, wanted_observed)
+
+
+def test_alias_table_holds_the_weights():
+    """The chances of the rows add up to the weights of the pairs."""
+    rng = np.random.default_rng(1)
+    pairs = np.stack([np.arange(50), np.arange(50) + 50], axis=1).astype(np.int32)
+    weight = rng.gamma(0.3, size=50)
+    table = kernels.alias_table(pairs, weight).astype(float)
+    chance = table[:, 4] / 2147483647
+    total = np.zeros(50)
+    np.add.at(total, table[:, 0].astype(int), chance / 50)
+    np.add.at(total, table[:, 2].astype(int), (1 - chance) / 50)
+    assert total == pytest.approx(weight / weight.sum(), abs=1e-8)
