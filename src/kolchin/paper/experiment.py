@@ -1,0 +1,119 @@
+"""One run: simulate the data, sample the posterior, measure it."""
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kolchin.evaluation import evaluate
+from kolchin.paper.printed import STATISTICS
+from kolchin.paper.run import Box, Effort, Run, RunResult, current_version
+from kolchin.posterior.diagnostics import convergence
+from kolchin.posterior.scores import pairwise_draws
+from kolchin.simulation import paper_dataset, simulate_paper
+
+if TYPE_CHECKING:
+    from kolchin.model import Model
+    from kolchin.posterior import Posterior
+
+FloatArray = NDArray[np.float64]
+
+
+def execute(run: Run) -> RunResult:
+    """Simulate the data set of a run, sample the posterior and measure it."""
+    from kolchin.model import Model
+    from kolchin.parameters import Gamma
+    from kolchin.priors import NBD, NBNB, DirichletProcess, PitmanYor
+    from kolchin.records import Categorical, Records
+
+    start = time.perf_counter()
+    table = simulate_paper(run.dataset, delta=run.delta, seed=run.data_seed)
+    names = [field.name for field in paper_dataset(run.dataset).fields]
+    records = Records.from_table(table, fields=[Categorical(name) for name in names])
+    priors = {"DP": DirichletProcess, "PYP": PitmanYor, "NBNB": NBNB, "NBD": NBD}
+    model = Model(records, prior=priors[run.model](), delta=Gamma(1, 1), tied=True)
+    posterior = _sample(model, run)
+    result = measure(run, posterior, table["ent_id"].to_numpy())
+    return replace(result, seconds=round(time.perf_counter() - start, 2))
+
+
+def _sample(model: "Model", run: Run) -> "Posterior":
+    """Draw until K and delta have converged, or as often as the run may.
+
+    With the same seed and warm-up a longer run begins with the draws of a shorter one, so the
+    result does not depend on how often the length was changed on the way.
+    """
+    from kolchin.sampling import sample
+
+    effort = run.effort
+    posterior = sample(
+        model,
+        chains=effort.chains,
+        draws=effort.draws,
+        warmup=effort.warmup,
+        seed=run.sampler_seed,
+        enough=lambda so_far: _has_converged(so_far, effort),
+        most_draws=effort.max_draws,
+        cores=1,
+        progress=False,
+    )
+    if posterior.settings["interrupted"]:
+        raise KeyboardInterrupt
+    return posterior
+
+
+def _has_converged(posterior: "Posterior", effort: Effort) -> bool:
+    """Tell whether R-hat and effective sample size of K and delta are good enough."""
+    return all(
+        rhat < effort.max_rhat and ess >= effort.min_ess
+        for rhat, ess, _ in map(convergence, _monitored(posterior))
+    )
+
+
+def _monitored(posterior: "Posterior") -> tuple[FloatArray, FloatArray]:
+    """Return K and the tied delta, (chain, draw) each."""
+    n_clusters = posterior.statistics["n_clusters"]
+    return n_clusters, posterior.parameters["delta"].reshape(n_clusters.shape)
+
+
+def measure(run: Run, posterior: "Posterior", truth: ArrayLike) -> RunResult:
+    """Summarise a posterior as table 1 and figure 2 do."""
+    n_clusters, delta = _monitored(posterior)
+    (rhat_k, ess_k, _), (rhat_delta, ess_delta, _) = map(convergence, (n_clusters, delta))
+    estimate = evaluate(posterior.point_estimate("paper"), truth)
+    rates = pairwise_draws(posterior, truth)
+    return RunResult(
+        run=run,
+        version=current_version(),
+        k_mean=float(n_clusters.mean()),
+        k_sd=float(n_clusters.std(ddof=1)),
+        fnr=estimate.fnr,
+        fdr=estimate.fdr,
+        fnr_posterior=float(rates["fnr"].mean()),
+        fdr_posterior=float(rates["fdr"].mean()),
+        delta_mean=float(delta.mean()),
+        delta_sd=float(delta.std(ddof=1)),
+        rhat_k=rhat_k,
+        rhat_delta=rhat_delta,
+        ess_k=ess_k,
+        ess_delta=ess_delta,
+        draws=posterior.n_draws,
+        converged=_has_converged(posterior, run.effort),
+        seconds=0.0,
+        boxes={name: box(posterior.statistics[name]) for name in STATISTICS},
+    )
+
+
+def box(values: ArrayLike) -> Box:
+    """Summarise draws as the box plots of the paper do.
+
+    >>> box([1, 2, 3, 4, 100])
+    Box(low=1.0, q1=2.0, median=3.0, q3=4.0, high=4.0)
+    """
+    draws = np.asarray(values, dtype=np.float64).ravel()
+    q1, median, q3 = np.quantile(draws, [0.25, 0.5, 0.75])
+    reach = 1.5 * (q3 - q1)
+    inside = draws[(draws >= q1 - reach) & (draws <= q3 + reach)]
+    return Box(float(inside.min()), float(q1), float(median), float(q3), float(inside.max()))

@@ -1,0 +1,142 @@
+"""The command line: what it writes, says and returns."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import kolchin.cli
+from kolchin.cli import app
+from kolchin.errors import DataError, SamplerError
+from kolchin.simulation import simulate_paper
+
+runner = CliRunner()
+
+
+@pytest.mark.parametrize("name", ["table.csv", "table.parquet", "new/table.CSV"])
+def test_simulate_writes_the_table(tmp_path: Path, name: str) -> None:
+    out = tmp_path / name
+    args = ["simulate", "italy", "--delta", "0.1", "--seed", "3", "--out", str(out)]
+    result = runner.invoke(app, args)
+    assert result.exit_code == 0, result.output
+    assert result.stdout == ""
+    assert "789 records of 587 entities (delta 0.1, seed 3)" in result.stderr
+    if out.suffix == ".parquet":
+        written = pl.read_parquet(out)
+    else:
+        written = pl.read_csv(out, infer_schema=False).cast({"rec_id": int, "ent_id": int})
+    assert written.equals(simulate_paper("italy", delta=0.1, seed=3))
+    assert [file.name for file in out.parent.iterdir()] == [out.name]
+
+
+def test_simulate_tells_the_seed_that_it_chose(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.csv", tmp_path / "b.csv"
+    told = runner.invoke(app, ["simulate", "syria2000", "--out", str(first)]).stderr
+    seed = told.split("seed ")[1].split(")")[0]
+    runner.invoke(app, ["simulate", "syria2000", "--seed", seed, "--out", str(second)])
+    assert first.read_text() == second.read_text()
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["simulate", "people", "--n", "10", "--out", "x.csv"], "'people' cannot be simulated yet"),
+        (["simulate", "italy", "--n", "10", "--out", "x.csv"], "'--n' option is for people alone"),
+        (["simulate", "italy", "--out", "x.xlsx"], "must end in .csv or .parquet. Got 'x.xlsx'"),
+        (["simulate", "italy", "--delta", "-1", "--out", "x.csv"], "'delta' parameter must be 0"),
+        (["simulate", "italy", "--seed", "-1", "--out", "x.csv"], "--seed"),
+        (["simulate", "atlantis", "--out", "x.csv"], "atlantis"),
+        (["simulate", "italy"], "--out"),
+        (["reproduce", "table2"], "table2"),
+        (["reproduce", "table1", "--replicates", "0"], "replicates"),
+        (["reproduce", "table1", "--cores", "0"], "cores"),
+    ],
+)
+def test_faults_are_told_in_words(
+    args: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = runner.invoke(app, args)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+    assert len(result.stderr.splitlines()) < 24
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.touch()
+    result = runner.invoke(app, ["simulate", "italy", "--out", str(blocked / "table.csv")])
+    assert result.exit_code == 2
+    assert str(blocked) in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [
+        (KeyboardInterrupt(), 130, "goes on from there"),
+        (SamplerError("stuck"), 1, "Error: stuck"),
+        (DataError("no such column"), 2, "Error: no such column"),
+    ],
+)
+def test_exit_codes(
+    error: BaseException, code: int, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_args: object, **_options: object) -> None:
+        raise error
+
+    monkeypatch.setattr("kolchin.paper.reproduce_table1", fail)
+    result = runner.invoke(app, ["reproduce", "table1"])
+    assert result.exit_code == code
+    assert words in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_reproduce_passes_its_options_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from kolchin.paper import Reproduction
+
+    given: dict[str, object] = {}
+
+    def make(out: Path, **options: object) -> Reproduction:
+        given.update(options, out=out)
+        return Reproduction([out / "table1.csv"], ["Something was left out."])
+
+    monkeypatch.setattr("kolchin.paper.reproduce_figure2", make)
+    args = ["reproduce", "figure2", "--quick", "--cores", "1", "--seed", "5", "--out"]
+    result = runner.invoke(app, [*args, str(tmp_path)])
+    assert result.exit_code == 0
+    assert "Something was left out." in result.stderr
+    assert f"Wrote {tmp_path / 'table1.csv'}" in result.stderr
+    assert (given["quick"], given["cores"], given["seed"]) == (True, 1, 5)
+    assert given["out"] == tmp_path
+
+
+def test_the_version_is_shown() -> None:
+    result = runner.invoke(app, ["--version"])
+    assert result.exit_code == 0
+    assert result.stdout == f"kolchin {kolchin.__version__}\n"
+
+
+def test_help_loads_nothing_heavy() -> None:
+    heavy = ["numpy", "polars", "numba", "scipy", "matplotlib", "arviz", "rich"]
+    code = (
+        "import sys; from kolchin.cli import app; app(['--help'], standalone_mode=False); "
+        f"print([name for name in {heavy} if name in sys.modules], file=sys.stderr)"
+    )
+    source = str(Path(kolchin.cli.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": source},
+    )
+    assert "simulate" in done.stdout
+    assert done.stderr.strip() == "[]"
