@@ -1,6 +1,6 @@
 """Resolve a simulated survey of 789 records and compare the result with the truth.
 
-    python examples/quickstart.py
+python examples/quickstart.py
 """
 
 import kolchin as kp
