@@ -243,6 +243,15 @@ def _link_lines(results: dict[str, list[Replicate]]) -> Iterable[str]:
             bounds = f"{low:g} to {min(high, 1):g}"
             numbers = f"{row.n_pairs:,} | {row.predicted:.4f} | {row.share:.4f} | {row.z:+.1f}"
             yield f"| {name} | {bounds} | {numbers} |"
+        yield f"| {name} | all pairs | {_all_pairs(own)} |"
+
+
+def _all_pairs(results: list[Replicate]) -> str:
+    """Compare all links of the tables with what both chains expect: many small gaps add up."""
+    pairs = np.vstack([result.pairs for result in results])
+    excess = np.array([np.sum(r.pairs[:, 0] - r.pairs[:, 1:].mean(axis=1)) for r in results])
+    z = excess.sum() / max(np.sqrt(np.sum(excess**2)), 1e-300)
+    return f"{len(pairs):,} | {pairs[:, 1:].mean():.5f} | {pairs[:, 0].mean():.5f} | {z:+.1f}"
 
 
 def figure(results: dict[str, list[Replicate]], folder: Path) -> None:

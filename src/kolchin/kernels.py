@@ -826,6 +826,18 @@ def log_density_of_delta(
 
 
 @compiled
+def running_sums(starts: Int64s, weight: Floats) -> Floats:
+    """Add up weights within each group, from 0 each time."""
+    sums = np.empty(weight.size)
+    for group in range(starts.size - 1):
+        total = 0.0
+        for k in range(starts[group], starts[group + 1]):
+            total += weight[k]
+            sums[k] = total
+    return sums
+
+
+@compiled
 def point_hubs(
     rng: np.random.Generator,
     starts: Int64s,

@@ -118,7 +118,6 @@ class Chain:
             self.own_values = self.model.likelihood.update(self.rng, self.own_values, self.cells)
         else:
             self._update_with_links(self.neighbours)
-            self._collect_cells()
         self.prior_values = self.model.prior.update(self.rng, self.prior_values, self.counts)
         self._tabulate()
 
@@ -162,10 +161,11 @@ class Chain:
         self.update()
 
     def draw(self) -> Draw:
-        """Return the state after a step."""
+        """Return the state."""
         prior, likelihood = self.model.prior, self.model.likelihood
         n_records = self.model.n_records
         values = prior.collapsed(self.prior_values)
+        self._collect_cells()
         log_joint = (
             prior.log_prob_counts(self.counts, values)
             + prior.log_hyper(n_records, values)

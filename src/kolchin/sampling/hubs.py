@@ -19,10 +19,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kolchin import kernels
 from kolchin.parameters import FloatArray, IntArray
 
-SMALLEST_LOG_ODDS = -9.0
-"""Pairs with less are not pointed at."""
+UNDECIDED = 7.0
+"""Pairs with larger log odds, for or against a link, are not pointed at: they gain little."""
 
 
 class Neighbours(NamedTuple):
@@ -44,14 +45,12 @@ class Target(NamedTuple):
 
 def neighbours_of(n_records: int, pairs: NDArray[np.int32], log_odds: FloatArray) -> Neighbours:
     """Freeze where records may point: at their candidates, in proportion to the odds."""
-    kept = log_odds > SMALLEST_LOG_ODDS
-    odds = np.exp(np.minimum(log_odds[kept], 20.0))
+    kept = np.abs(log_odds) < UNDECIDED
+    odds = np.exp(log_odds[kept])
     first, second = pairs[kept, 0], pairs[kept, 1]
     record = np.concatenate([first, second])
     order = np.argsort(record, kind="stable")
     other = np.concatenate([second, first])[order]
     weight = np.concatenate([odds, odds])[order]
     starts = np.concatenate([[0], np.cumsum(np.bincount(record, minlength=n_records))])
-    total = np.cumsum(weight)
-    before = np.concatenate([[0.0], total])[starts[record[order]]]
-    return Neighbours(starts, other.astype(np.int32), total - before)
+    return Neighbours(starts, other.astype(np.int32), kernels.running_sums(starts, weight))

@@ -66,7 +66,7 @@ def checked_plan(
         )
     if faults:
         raise ModelError("\n".join(faults))
-    steps = max(FEWEST_WARMUP_STEPS, int(draws)) if warmup is None else int(warmup)
+    steps = max(FEWEST_WARMUP_STEPS, int(draws) // 2) if warmup is None else int(warmup)
     return Plan(int(chains), int(draws), steps, int(thin), int(moves or 0), starts)
 
 

@@ -40,6 +40,12 @@ class Proposals:
         self.total_delta = self.total_delta + delta
         self.n_seen += 1
 
+    def forget(self) -> None:
+        """Begin to count anew: what was seen on the way to the typical set misleads."""
+        self.linked[:] = 0
+        self.total_delta = 0.0
+        self.n_seen = 0
+
     def mean_delta(self, now: FloatArray) -> FloatArray:
         """Return the mean of the deltas seen: one moment's may be far from typical."""
         return np.asarray(self.total_delta / self.n_seen) if self.n_seen else now

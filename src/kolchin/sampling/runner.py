@@ -73,6 +73,8 @@ class Worker:
                 chain.observe(self.proposals)
             if self.steps in _moments(plan.learning):
                 self._learn()
+                if self.steps < plan.learning:
+                    self.proposals.forget()
 
     def _learn(self) -> None:
         sweep = self.chain.learn(self.proposals)
@@ -92,7 +94,7 @@ def sample(
     seed: int | np.random.SeedSequence | None = None,
     *,
     warmup: int | None = None,
-    thin: int = 4,
+    thin: int = 2,
     moves: int | None = None,
     enough: Callable[[Posterior], bool] | None = None,
     most_draws: int | None = None,
@@ -111,8 +113,8 @@ def sample(
     seed
         The same seed gives the same draws, on any number of cores.
     warmup
-        Steps before the first kept draw, while pair proposals are learnt; by default as many as
-        ``draws`` and at least 400. A step is some moves and an update of all parameters.
+        Steps before the first kept draw, while pair proposals are learnt; by default half as
+        many as ``draws`` and at least 400. A step is some moves and an update of all parameters.
     thin
         Steps between two kept draws.
     moves
