@@ -52,13 +52,15 @@ def measure(n_records, paired, n_moves=1_000_000):
     data, pairs, labels = problem(n_records, rng, paired)
     log_size = np.append(0.0, np.cumsum(np.log(np.arange(1.0, 65.0))))
     log_size[1] = 0.0
-    opening = np.array([1.0 / n_records, 1.0, 1.0])
-    weights = kernels.Weights(log_size, np.exp(log_size[:5]), opening, np.empty(0))
+    opening = np.array([-np.log(n_records), 1.0, 1.0, 0.0])
+    size = np.exp(log_size[: kernels.LARGEST_ENUMERATED + 1])
+    weights = kernels.Weights(log_size, size, opening, np.empty(0), np.empty(0))
     following = kernels.rings(labels)
     sizes = np.bincount(np.bincount(labels), minlength=66)
     sizes[0] = sizes.sum()
     delta = np.full(N_FIELDS, DELTA)
-    state = (*pairs, *data, delta, *weights, following, sizes)
+    pending = np.array([-1, -1])
+    state = (*pairs, *data, delta, *weights, following, sizes, pending)
     kernels.chaperones(rng, 1000, False, *state)
     best = np.inf
     for _ in range(3):

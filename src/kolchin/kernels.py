@@ -9,7 +9,7 @@ Evidence is always relative to singletons: log P(x_c) - sum over n in c of log P
 singleton has evidence 0 and the sampler never looks at fields that say nothing.
 
 Functions of the hot loop take bare arrays, in one order: the records (codes, gain, delta), the
-prior (log_size, size, opening, log_open), the state (following, size_counts), then scratch room.
+prior (log_size, size, opening, log_open, shape), the state (following, size_counts), scratch room.
 A tuple of arrays would read better, but every look into one counts a reference: with them a
 move took nine times as long. The named tuples below are for the callers, who unpack them:
 ``chaperones(rng, n, False, *pairs, *data, delta, *weights, following, size_counts, pending)``.
@@ -21,7 +21,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-LARGEST_ENUMERATED = 4
+LARGEST_ENUMERATED = 6
 """Up to this many records in two clusters, all ways to divide them are weighed at once."""
 
 BITS = np.array([bin(k).count("1") for k in range(1 << LARGEST_ENUMERATED)])
@@ -46,16 +46,22 @@ class Data(NamedTuple):
 class Weights(NamedTuple):
     """A partition prior, as the kernel sees it.
 
-    ``log_size[m]`` is h(m) - h(1), ``size`` its exponential for small m, and NaN where products of
+    ``log_size[m]`` is h(m) - h(1), ``size`` its exponential for those small m up to which all
+    divisions are weighed at once (at most ``LARGEST_ENUMERATED``), and NaN where products of
     evidence could leave the range of doubles: all comparisons then fail, and logs are used.
-    A cluster opens when K others exist with weight scale (slope K + intercept), ``opening`` being
-    (log scale, slope, intercept), or ``exp(log_open[K])`` where that table is given.
+    A cluster opens when K others exist with weight scale (slope K + intercept) / (alpha + K),
+    ``opening`` being (log scale, slope, intercept, alpha; 0 for no such factor), or
+    ``exp(log_open[K])`` where that table is given.
+
+    Where the size distribution is integrated out, ``shape[m]`` is its Dirichlet weight of size m:
+    a cluster of m records then weighs ``exp(log_size[m]) (shape[m] + other clusters of m)``.
     """
 
     log_size: Floats
     size: Floats
     opening: Floats
     log_open: Floats
+    shape: Floats
 
 
 class Pairs(NamedTuple):
@@ -94,7 +100,21 @@ def log_open_weight(opening: Floats, log_open: Floats, n_others: int) -> float:
     if log_open.size > 0:
         # With all records alone there is nothing to split: any value will do.
         return log_open[min(n_others, log_open.size - 1)]
-    return opening[0] + np.log(opening[1] * n_others + opening[2])
+    weight = opening[1] * n_others + opening[2]
+    if opening[3] > 0.0:
+        weight /= opening[3] + n_others
+    return opening[0] + np.log(weight)
+
+
+@compiled
+def free_factor(shape: Floats, size_counts: Int64s, one: int, other: int) -> float:
+    """Dirichlet factor of two clusters of given sizes (0: none) beside all those counted."""
+    if shape.size == 0:
+        return 1.0
+    factor = shape[one] + size_counts[one]
+    if other > 0:
+        factor *= shape[other] + size_counts[other] + (1 if one == other else 0)
+    return factor
 
 
 # --- evidence ------------------------------------------------------------------------------
@@ -347,6 +367,8 @@ def draw_division(
     delta: Floats,
     log_size: Floats,
     size: Floats,
+    shape: Floats,
+    size_counts: Int64s,
     n_members: int,
     members: Int32s,
     side: Sides,
@@ -366,14 +388,17 @@ def draw_division(
     for on_j in range(n_apart):
         size_j = 1 + BITS[on_j]
         weight[on_j] = apart_weight * size[size_j] * size[n_members - size_j]
+        weight[on_j] *= free_factor(shape, size_counts, size_j, n_members - size_j)
         weight[on_j] *= evidence[(on_j << 2) | 2] * evidence[((n_apart - 1 - on_j) << 2) | 1]
         total += weight[on_j]
     weight[n_apart] = size[0] * size[n_members] * evidence[0]
+    weight[n_apart] *= free_factor(shape, size_counts, n_members, 0)
     total += weight[n_apart]
     if not 1e-200 < total < 1e200:
         total = log_scale_weights(
-            log_apart, codes, gain, delta, log_size, n_members, members, side, weight
-        )
+            log_apart, codes, gain, delta, log_size, shape, size_counts,
+            n_members, members, side, weight,
+        )  # fmt: skip
     rest = rng.random() * total
     choice = 0
     while choice < n_apart and rest >= weight[choice]:
@@ -389,6 +414,8 @@ def log_scale_weights(
     gain: Floats,
     delta: Floats,
     log_size: Floats,
+    shape: Floats,
+    size_counts: Int64s,
     n_members: int,
     members: Int32s,
     side: Sides,
@@ -403,6 +430,7 @@ def log_scale_weights(
         for k in range(n_members):
             on_j += side[k]
         weight[choice] = log_size[n_members - on_j]
+        weight[choice] += np.log(free_factor(shape, size_counts, n_members - on_j, on_j))
         if choice < n_apart:
             weight[choice] += log_size[on_j] + log_apart
         for own in range(2):
@@ -424,6 +452,8 @@ def visit_all(
     gain: Floats,
     delta: Floats,
     log_size: Floats,
+    shape: Floats,
+    size_counts: Int64s,
     n_members: int,
     members: Int32s,
     side: Sides,
@@ -443,6 +473,8 @@ def visit_all(
             if k > 1:
                 break
             join = log_size[n_members] - log_size[n_members - 1]
+            join += np.log(free_factor(shape, size_counts, n_members, 0))
+            join -= np.log(free_factor(shape, size_counts, n_members - 1, 1))
             join += log_predictive(codes, gain, delta, n, members, side, 0, n_members)
             if accept(rng, log_apart - join):
                 together = False
@@ -454,6 +486,8 @@ def visit_all(
             go = log_size[other + 1] - log_size[other]
             go += log_predictive(codes, gain, delta, n, members, side, 1 - own, n_members)
             stay = log_apart
+            go += np.log(free_factor(shape, size_counts, other + 1, size - 1))
+            go -= np.log(free_factor(shape, size_counts, size, other))
             if k > 1:
                 stay = log_size[size] - log_size[size - 1]
                 stay += log_predictive(codes, gain, delta, n, members, side, own, n_members)
@@ -478,6 +512,7 @@ def several_records(
     size: Floats,
     opening: Floats,
     log_open: Floats,
+    shape: Floats,
     following: Int32s,
     size_counts: Int64s,
     members: Int32s,
@@ -492,16 +527,39 @@ def several_records(
         return False
     log_apart = log_open_weight(opening, log_open, size_counts[0] - (0 if together else 1))
     count_sides(size_counts, side, n_members, -1)
-    if n_members <= LARGEST_ENUMERATED:
+    if n_members < size.size:
         draw_division(
-            rng, log_apart, codes, gain, delta, log_size, size,
+            rng, log_apart, codes, gain, delta, log_size, size, shape, size_counts,
             n_members, members, side, weight, evidence, below,
         )  # fmt: skip
     else:
-        visit_all(rng, log_apart, together, codes, gain, delta, log_size, n_members, members, side)
+        visit_all(
+            rng, log_apart, together, codes, gain, delta, log_size, shape, size_counts,
+            n_members, members, side,
+        )  # fmt: skip
     count_sides(size_counts, side, n_members, 1)
     write_rings(following, members, side, n_members)
     return True
+
+
+@compiled
+def weigh_pairs(
+    size: Floats,
+    opening: Floats,
+    log_open: Floats,
+    shape: Floats,
+    size_counts: Int64s,
+    pair_weight: Floats,
+) -> None:
+    """Weigh two records apart and joined (columns), if they are apart or joined now (rows)."""
+    for now in range(2):
+        opened = log_open_weight(opening, log_open, size_counts[0] - 1 + now)
+        pair_weight[now, 0] = np.exp(opened)
+        pair_weight[now, 1] = size[2]
+        if shape.size > 0:
+            alone = shape[1] + size_counts[1] - 2 * (1 - now)
+            pair_weight[now, 0] *= alone * (alone + 1.0)
+            pair_weight[now, 1] *= shape[2] + size_counts[2] - now
 
 
 @compiled
@@ -518,6 +576,7 @@ def chaperones(
     size: Floats,
     opening: Floats,
     log_open: Floats,
+    shape: Floats,
     following: Int32s,
     size_counts: Int64s,
     pending: Int64s,
@@ -537,9 +596,9 @@ def chaperones(
     weight = np.empty(1 + (1 << (LARGEST_ENUMERATED - 2)))
     evidence = np.empty(1 << LARGEST_ENUMERATED)
     below = np.empty(LARGEST_ENUMERATED)
-    # What opening a cluster weighs when K - 1 others exist, and K: they change with K alone.
-    apart_weight = np.exp(log_open_weight(opening, log_open, size_counts[0] - 1))
-    split_weight = np.exp(log_open_weight(opening, log_open, size_counts[0]))
+    # What two records without company weigh, apart and joined, as they are now either way.
+    pair_weight = np.empty((2, 2))
+    weigh_pairs(size, opening, log_open, shape, size_counts, pair_weight)
     for move in range(n_moves):
         if in_rings:
             i, j = np.int64(move), np.int64(following[move])
@@ -552,12 +611,13 @@ def chaperones(
             i, j = draw_pair(rng, uniform_share, table, following.size)
         after_i = following[i]
         after_j = following[j]
-        before = size_counts[0]
+        n_clusters, n_alone, n_pairs = size_counts[0], size_counts[1], size_counts[2]
         if (after_i == i and after_j == j) or (after_i == j and after_j == i):
             # Two records without company: draw at once whether they are one cluster or two.
             together = after_i == j
-            joined = size[2] * pair_evidence(codes, gain, delta, i, j)
-            total = joined + (split_weight if together else apart_weight)
+            now = 1 if together else 0
+            joined = pair_weight[now, 1] * pair_evidence(codes, gain, delta, i, j)
+            total = joined + pair_weight[now, 0]
             in_range = 1e-200 < total < 1e200
             if in_range and (rng.random() * total < joined) != together:
                 sign = -1 if together else 1
@@ -569,15 +629,14 @@ def chaperones(
         else:
             in_range = False
         fits = in_range or several_records(
-            rng, i, j, codes, gain, delta, log_size, size, opening, log_open,
+            rng, i, j, codes, gain, delta, log_size, size, opening, log_open, shape,
             following, size_counts, members, side, weight, evidence, below,
         )  # fmt: skip
         if not fits and not in_rings:
             pending[0], pending[1] = i, j
             return move
-        if size_counts[0] != before:
-            apart_weight = np.exp(log_open_weight(opening, log_open, size_counts[0] - 1))
-            split_weight = np.exp(log_open_weight(opening, log_open, size_counts[0]))
+        if size_counts[0] != n_clusters or size_counts[1] != n_alone or size_counts[2] != n_pairs:
+            weigh_pairs(size, opening, log_open, shape, size_counts, pair_weight)
     return n_moves
 
 

@@ -21,10 +21,11 @@ def test_rare_sizes_leave_the_others_exact(log_rare, rare_size):
     records = kp.Records.from_codes(np.zeros((4, 1), dtype=int), [[0.5, 0.5]])
     model = kp.Model(records, kp.NBD(), delta=0.5)
     chain = Chain(model, np.random.default_rng(1), np.zeros(4, dtype=int))
-    log_mu = chain.prior_values["log_mu"].copy()
+    values = model.prior.completed(chain.rng, chain.prior_values, chain.counts)
+    log_mu = values["log_mu"].copy()
     log_mu[:4] = np.log([0.2, 0.5, 0.1, 0.05])
     log_mu[rare_size - 1] = log_rare
-    chain.prior_values = chain.prior_values | {"log_mu": log_mu}
+    chain.prior_values = values | {"log_mu": log_mu}
     with np.errstate(over="ignore"):
         chain._tabulate()
     states = list(all_partitions(4))
@@ -51,9 +52,10 @@ def test_two_records_with_little_alpha():
     records = kp.Records.from_codes([[0, 0], [0, 0]], [[0.5, 0.5]] * 2)
     model = kp.Model(records, kp.NBD(), delta=0.1)
     chain = Chain(model, np.random.default_rng(1), np.array([0, 0]))
-    log_mu = chain.prior_values["log_mu"].copy()
+    values = model.prior.completed(chain.rng, chain.prior_values, chain.counts)
+    log_mu = values["log_mu"].copy()
     log_mu[:2] = [-2000.0, np.log(0.9)]
-    chain.prior_values = chain.prior_values | {"log_mu": log_mu}
+    chain.prior_values = values | {"log_mu": log_mu}
     with np.errstate(over="ignore"):
         chain._tabulate()
     for _ in range(200):

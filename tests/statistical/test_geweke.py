@@ -93,7 +93,7 @@ def successive_draws(direct, rng, prior, tied, neighbours, believed_delta, state
         model = kp.Model(dataclasses.replace(records, codes=codes), prior, believed_delta, tied)
         chain = Chain(model, rng, labels)
         if prior_values is None:
-            # A direct draw has no mu beyond N: one valid update supplies it.
+            # The engine integrates mu out: one valid update leaves it behind.
             direct_values = chain.prior_values | state.parameters
             prior_values = prior.update(rng, direct_values, chain.counts)
         chain.prior_values = prior_values
@@ -107,7 +107,8 @@ def successive_draws(direct, rng, prior, tied, neighbours, believed_delta, state
         codes = direct.draw_codes(rng, labels, own_values["delta"], FREQUENCIES, OBSERVED)
         parameters = {name: prior_values[name] for name in state.parameters if name != "mu"}
         if "mu" in state.parameters:
-            parameters["mu"] = np.exp(prior_values["log_mu"])
+            complete = prior.completed(rng, prior_values, chain.counts)
+            parameters["mu"] = np.exp(complete["log_mu"])
         yield quantities(labels, parameters, own_values["delta"], codes)
 
 
@@ -206,18 +207,19 @@ class ForgetsSizes(kp.PitmanYor):
         return self.log_g(counts.n_clusters, counts.n_records, values)
 
 
-class ForgetsToRedrawMu(kp.NBD):
-    """mu updated from its prior, as if sizes said nothing."""
+class OpensWithoutAlpha(kp.NBD):
+    """Leave the Dirichlet's normalising factor out of the weight of a new cluster."""
 
-    def update(self, rng, values, counts):
-        return super().update(rng, values, counts._replace(counts=0 * counts.counts))
+    def tables(self, n_records, largest, values):
+        right = super().tables(n_records, largest, values)
+        return right._replace(opening=right.opening._replace(alpha=0.0))
 
 
 WRONG = {
     "no factor r": (kp.NBNB(), OpensWithoutR(), DELTA),
     "one too few": (kp.NBNB(), OneTooFew(), DELTA),
     "no sizes": (kp.PitmanYor(), ForgetsSizes(), DELTA),
-    "mu from its prior": (kp.NBD(), ForgetsToRedrawMu(), DELTA),
+    "no alpha": (kp.NBD(), OpensWithoutAlpha(), DELTA),
     "rate for scale": (kp.NBNB(), kp.NBNB(), kp.Gamma(DELTA.shape, 1 / DELTA.rate)),
 }
 

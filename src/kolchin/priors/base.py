@@ -46,13 +46,27 @@ class SizeCounts(NamedTuple):
 class Opening(NamedTuple):
     """The weight of a new cluster when K others exist: exp(log_scale) (slope K + intercept).
 
-    Where ``log_table`` is not empty, its entry K is the log weight instead.
+    Where ``log_table`` is not empty, its entry K is the log weight instead. Where ``alpha`` is
+    not 0, the weight is divided by alpha + K.
     """
 
     log_scale: float
     slope: float
     intercept: float
     log_table: FloatArray = np.empty(0)
+    alpha: float = 0.0
+
+
+class Tables(NamedTuple):
+    """A prior as the sampler sees it: h(1), h(2), ..., the opening weight, and Dirichlet shapes.
+
+    ``shapes`` is empty unless the size distribution is integrated out; then a cluster of m
+    records weighs exp(h(m)) times shapes[m - 1] plus the number of other clusters of m.
+    """
+
+    log_h: FloatArray
+    opening: Opening
+    shapes: FloatArray = np.empty(0)
 
 
 def table_size(largest: int) -> int:
@@ -131,6 +145,15 @@ class Prior(ABC):
             return hyper.log_density(x) + self.log_part(name, counts, trial)
 
         return slice_sample(rng, log_density, values[name], self.ranges[name])
+
+    def tables(self, n_records: int, largest: int, values: Values) -> Tables:
+        """Tabulate the prior for sizes up to ``largest``."""
+        log_h = self.log_h(np.arange(1, largest + 1), values)
+        return Tables(log_h, self.opening(n_records, values))
+
+    def completed(self, rng: np.random.Generator, values: Values, counts: SizeCounts) -> Values:
+        """Return the values with those that were integrated out drawn given the sizes."""
+        return values
 
     def extended(self, rng: np.random.Generator, values: Values, largest: int) -> Values:
         """Return values that cover sizes up to ``largest``; most priors have nothing to add."""

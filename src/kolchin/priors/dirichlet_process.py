@@ -29,7 +29,7 @@ class DirichletProcess(Prior):
     Examples
     --------
     >>> DirichletProcess(theta=1.0).draw(5, seed=3).tolist()
-    [0, 1, 0, 1, 2]
+    [0, 1, 0, 0, 2]
     """
 
     ranges: Mapping[str, Range] = {"theta": POSITIVE}

@@ -24,7 +24,7 @@ from kolchin.parameters import (
     slice_sample,
 )
 from kolchin.partitions import canonical
-from kolchin.priors.base import Opening, Prior, SizeCounts, table_size
+from kolchin.priors.base import Opening, Prior, SizeCounts, Tables, table_size
 from kolchin.priors.counts import Count, FlatCount, NegativeBinomialCount, TableCount
 from kolchin.priors.drawing import draw_sizes
 from kolchin.priors.free_sizes import FreeSizes
@@ -54,7 +54,7 @@ class KolchinPartition(Prior):
     --------
     >>> prior = KolchinPartition(mu=[0.5, 0.5])
     >>> prior.draw(4, seed=1).tolist()
-    [0, 1, 1, 2]
+    [0, 1, 0, 1]
     """
 
     def __init__(self, kappa: Any = None, mu: Any = None) -> None:
@@ -212,13 +212,24 @@ class _FreeSizes(KolchinPartition):
 
     def start(self, rng: np.random.Generator, counts: SizeCounts) -> Values:
         """Draw starting values, mu given the sizes."""
-        return self._with_mu(rng, super().start(rng, counts), counts)
+        return self.completed(rng, super().start(rng, counts), counts)
 
     def update(self, rng: np.random.Generator, values: Values, counts: SizeCounts) -> Values:
-        """Update alpha and the base with mu integrated out, then mu given them."""
-        return self._with_mu(rng, super().update(rng, self.collapsed(values), counts), counts)
+        """Update alpha and the base with mu integrated out, then mu if it is among the values."""
+        scalars = super().update(rng, self.collapsed(values), counts)
+        return self.completed(rng, scalars, counts) if "log_mu" in values else scalars
 
-    def _with_mu(self, rng: np.random.Generator, values: Values, counts: SizeCounts) -> Values:
+    def tables(self, n_records: int, largest: int, values: Values) -> Tables:
+        """Tabulate the prior; without mu, a cluster's weight depends on the others' sizes."""
+        if "log_mu" in values:
+            return super().tables(n_records, largest, values)
+        sizes = np.arange(1, largest + 1)
+        opening = self.count.opening(n_records, values)._replace(alpha=values["alpha"])
+        shapes = values["alpha"] * np.exp(self.sizes.log_base(sizes, values))
+        return Tables(gammaln(sizes + 1.0), opening, shapes)
+
+    def completed(self, rng: np.random.Generator, values: Values, counts: SizeCounts) -> Values:
+        """Draw mu given the sizes."""
         return self.sizes.draw_mu(rng, values, counts, table_size(int(counts.sizes[-1])))
 
     def draw_given(self, rng: np.random.Generator, n_records: int, values: Values) -> IntArray:
@@ -239,7 +250,9 @@ class _FreeSizes(KolchinPartition):
         return bool(opening.intercept == values["alpha"])
 
     def extended(self, rng: np.random.Generator, values: Values, largest: int) -> Values:
-        """Split the tail of mu as far as needed."""
+        """Split the tail of mu as far as needed, if mu is among the values."""
+        if "log_mu" not in values:
+            return values
         return self.sizes.split_tail(rng, values, largest)
 
     def sampled(self, n_records: int, values: Values) -> dict[str, Any]:

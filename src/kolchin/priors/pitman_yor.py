@@ -31,7 +31,7 @@ class PitmanYor(Prior):
     Examples
     --------
     >>> PitmanYor(theta=1.0, discount=0.5).draw(5, seed=1).tolist()
-    [0, 1, 0, 2, 0]
+    [0, 0, 1, 2, 0]
     """
 
     ranges: Mapping[str, Range] = {"theta": POSITIVE, "discount": UNIT_OR_ZERO}

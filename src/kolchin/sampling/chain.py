@@ -33,6 +33,8 @@ class Chain:
     ) -> None:
         self.model = model
         self.rng = rng
+        # A stream apart for what is only shown, so that looking does not change the chain.
+        (self.showing,) = rng.spawn(1)
         self.data = kernel_data(model.likelihood)
         self.pairs = uniform_pairs() if pairs is None else pairs
         self.following: NDArray[np.int32] = kernels.rings(canonical(labels))
@@ -42,7 +44,8 @@ class Chain:
         self.neighbours: Neighbours | None = None
         self.pending = np.array([-1, -1])
         self.own_values: Values = model.likelihood.start(rng)
-        self.prior_values: Values = model.prior.start(rng, self.counts)
+        # What can be integrated out is: a size distribution given the sizes would hold on to them.
+        self.prior_values: Values = model.prior.collapsed(model.prior.start(rng, self.counts))
         self._tabulate()
 
     @property
@@ -61,13 +64,14 @@ class Chain:
         largest = int(np.flatnonzero(self.size_counts[1:])[-1]) + 1
         capacity = max(at_least, table_size(largest))
         self.prior_values = prior.extended(self.rng, self.prior_values, capacity)
-        log_h = prior.log_h(np.arange(1, capacity + 1), self.prior_values)
-        opening = prior.opening(n_records, self.prior_values)
+        log_h, opening, shapes = prior.tables(n_records, capacity, self.prior_values)
+        numbers = opening.log_scale, opening.slope, opening.intercept, opening.alpha
         self.weights = kernels.Weights(
             np.append(0.0, log_h - log_h[0]),
             self._small_sizes(log_h - log_h[0]),
-            np.array([opening.log_scale, opening.slope, opening.intercept], dtype=np.float64),
+            np.array(numbers, dtype=np.float64),
             opening.log_table,
+            np.append(0.0, shapes) if shapes.size else shapes,
         )
         if self.size_counts.size <= capacity:
             more = np.zeros(capacity + 1 - self.size_counts.size, dtype=np.int64)
@@ -77,7 +81,7 @@ class Chain:
         """Exponentiate the weights of small sizes, where products stay in the range of doubles."""
         size = np.append(1.0, np.exp(np.minimum(log_size[: kernels.LARGEST_ENUMERATED], 700.0)))
         reach = self.model.likelihood.log_reach(self.own_values["delta"])
-        if 3 * reach > LARGEST_LOG:
+        if (kernels.LARGEST_ENUMERATED - 1) * reach > LARGEST_LOG:
             size[0] = np.nan
         if reach > LARGEST_LOG or np.abs(log_size[1]) > LARGEST_LOG:
             size[:] = np.nan
@@ -131,7 +135,7 @@ class Chain:
         rng, (codes, gain) = self.rng, self.data
         state = (self.following, self.size_counts)
         n_records = self.model.n_records
-        log_link = self.weights.log_size[2] - self._log_open_given_t()
+        log_link = self._log_link_given_t()
         is_hub = np.empty(n_records, dtype=np.int8)
         points_at = np.empty(n_records, dtype=np.int32)
         chance = kernels.point_hubs(rng, *neighbours, self.following, is_hub, points_at)
@@ -147,13 +151,24 @@ class Chain:
         delta = self.own_values["delta"]
         kernels.link_hubs(rng, codes, gain, delta, *target, *state)
 
-    def _log_open_given_t(self) -> float:
-        """Log weight of a cluster once t ~ Gamma(K + a) has decoupled them (model section 5)."""
-        log_scale, slope, intercept = self.weights.opening
-        if slope == 0:
-            return float(log_scale + np.log(intercept))
-        t = self.rng.standard_gamma(self.n_clusters + intercept / slope)
-        return float(log_scale + np.log(slope * t))
+    def _log_link_given_t(self) -> float:
+        """Log prior weight of a pair over two singletons, clusters decoupled by t and by mu.
+
+        Given t ~ Gamma(K + a), a cluster more weighs the same whatever K is (model section 5);
+        where mu is integrated out, it is drawn for the moment.
+        """
+        log_scale, slope, intercept, _ = self.weights.opening
+        log_cluster = np.log(intercept)
+        if slope > 0:
+            log_cluster = np.log(
+                slope * self.rng.standard_gamma(self.n_clusters + intercept / slope)
+            )
+        log_link = self.weights.log_size[2] - log_scale - log_cluster
+        if self.weights.shape.size:
+            prior = self.model.prior
+            log_mu = prior.completed(self.rng, self.prior_values, self.counts)["log_mu"]
+            log_link += log_mu[1] - 2 * log_mu[0]
+        return float(log_link)
 
     def step(self, n_moves: int) -> None:
         """Make moves, then update all parameters."""
@@ -173,7 +188,8 @@ class Chain:
             + likelihood.log_evidence(self.cells, self.own_values["delta"])
             + likelihood.log_hyper(self.own_values)
         )
-        parameters = prior.sampled(n_records, self.prior_values)
+        complete = prior.completed(self.showing, self.prior_values, self.counts)
+        parameters = prior.sampled(n_records, complete)
         parameters |= likelihood.sampled(self.own_values)
         return Draw(self.members, self.sizes, parameters, log_joint)
 
@@ -185,11 +201,17 @@ class Chain:
         """Take pairs in proportion to how undecided they are now; return the moves of a sweep."""
         delta = proposals.mean_delta(self.own_values["delta"])
         scores = kernels.pair_scores(*self.data, delta, proposals.candidates)
-        log_odds = scores + self.weights.log_size[2] - self._log_open()
+        log_odds = scores + self._log_prior_odds()
         self.neighbours = neighbours_of(self.model.n_records, proposals.candidates, log_odds)
         self.pairs, n_moves = proposals.pairs(log_odds)
         return n_moves
 
-    def _log_open(self) -> float:
-        others = max(self.n_clusters - 1, 1)
-        return float(kernels.log_open_weight(self.weights.opening, self.weights.log_open, others))
+    def _log_prior_odds(self) -> float:
+        """Log prior odds that two singletons are a pair, as things stand."""
+        weights, others = self.weights, max(self.n_clusters - 1, 1)
+        opened = float(kernels.log_open_weight(weights.opening, weights.log_open, others))
+        log_odds = float(weights.log_size[2]) - opened
+        if weights.shape.size:
+            alone, pairs = weights.shape[1:3] + self.size_counts[1:3]
+            log_odds += float(np.log(pairs) - 2 * np.log(alone))
+        return log_odds
