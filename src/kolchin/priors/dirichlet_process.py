@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import digamma, gammaln
 
 from kolchin.errors import ModelError
@@ -84,6 +83,8 @@ def theta_expecting(
     expected: Callable[[float, int], float], n_clusters: float, n_records: int
 ) -> float:
     """Solve E[K] = n_clusters for theta."""
+    from scipy.optimize import brentq  # slow to import, and sampling never needs it
+
     if not 1 < n_clusters < n_records:
         raise ModelError(
             f"The 'n_clusters' parameter must be between 1 and n_records ({n_records}). "

@@ -6,7 +6,6 @@ value, which keeps every number that matters near 1.
 """
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import logsumexp
 
 from kolchin.errors import ModelError
@@ -86,6 +85,8 @@ def _edges(n: int, fewest: int, most: int) -> IntArray:
 
 def _tilt(n_clusters: int, log_mu: FloatArray) -> tuple[float, FloatArray]:
     """Find t so that mu_m exp(t m) has mean N / k; return t and the log tilted weights."""
+    from scipy.optimize import brentq  # slow to import, and sampling never needs it
+
     n = log_mu.size
     sizes = np.arange(1, n + 1)
     mean = n / n_clusters
