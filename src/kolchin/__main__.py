@@ -1,0 +1,5 @@
+"""``python -m kolchin`` is the command."""
+
+from kolchin.cli import main
+
+main()
