@@ -24,6 +24,9 @@ from numpy.typing import NDArray
 LARGEST_ENUMERATED = 6
 """Up to this many records in two clusters, all ways to divide them are weighed at once."""
 
+LARGEST_JOINED = 8
+"""Lone records attach to clusters of up to this many; tables are longer than that in any state."""
+
 BITS = np.array([bin(k).count("1") for k in range(1 << LARGEST_ENUMERATED)])
 """Number of bits set in a small number: the size of a subset."""
 
@@ -881,160 +884,145 @@ def log_density_of_delta(
     return total
 
 
-# --- delta together with loose links ----------------------------------------------------------
+# --- loose links ------------------------------------------------------------------------------
 
 
 @compiled
-def running_sums(starts: Int64s, weight: Floats) -> Floats:
-    """Add up weights within each group, from 0 each time."""
-    sums = np.empty(weight.size)
-    for group in range(starts.size - 1):
-        total = 0.0
-        for k in range(starts[group], starts[group + 1]):
-            total += weight[k]
-            sums[k] = total
-    return sums
+def others_of(following: Int32s, start: int, left_out: int, members: Int32s) -> int:
+    """List the records of a ring without one; returns their number, 0 if they do not fit."""
+    n_members = 0
+    n = start
+    while True:
+        if n != left_out:
+            if n_members == members.size:
+                return 0
+            members[n_members] = n
+            n_members += 1
+        n = following[n]
+        if n == start:
+            return n_members
 
 
 @compiled
-def point_hubs(
-    rng: np.random.Generator,
-    starts: Int64s,
-    neighbours: Int32s,
-    cumulative: Floats,
-    following: Int32s,
-    is_hub: Sides,
-    points_at: Int32s,
-) -> Floats:
-    """Choose hubs at random; each that is free points at one leaf. Returns the chances taken.
-
-    A hub linked to a leaf alone points at it; a lone hub draws a neighbour by its frozen
-    weights (``cumulative``, a running sum within each record's neighbours). ``points_at[h]`` is
-    the leaf where the two could be linked or not with all else as it is, and -1 elsewhere.
-    """
-    n_records = following.size
-    chance = np.ones(n_records)
-    for n in range(n_records):
-        is_hub[n] = rng.random() < 0.5
-        points_at[n] = -1
-    for hub in range(n_records):
-        leaf = following[hub]
-        if is_hub[hub] and leaf != hub and following[leaf] == hub and not is_hub[leaf]:
-            for k in range(starts[hub], starts[hub + 1]):
-                if neighbours[k] == leaf:
-                    points_at[hub] = leaf
-                    chance[hub] = neighbour_chance(starts, cumulative, hub, k)
-    for hub in range(n_records):
-        if is_hub[hub] and following[hub] == hub and starts[hub] < starts[hub + 1]:
-            share = rng.random() * cumulative[starts[hub + 1] - 1]
-            k = starts[hub]
-            while cumulative[k] <= share and k < starts[hub + 1] - 1:
-                k += 1
-            leaf = neighbours[k]
-            partner = following[leaf]
-            if not is_hub[leaf] and (partner == leaf or points_at[partner] == leaf):
-                points_at[hub] = leaf
-                chance[hub] = neighbour_chance(starts, cumulative, hub, k)
-    return chance
-
-
-@compiled
-def neighbour_chance(starts: Int64s, cumulative: Floats, hub: int, k: int) -> float:
-    """Probability that a hub points at its k-th listed neighbour."""
-    below = cumulative[k - 1] if k > starts[hub] else 0.0
-    return (cumulative[k] - below) / cumulative[starts[hub + 1] - 1]
-
-
-@compiled
-def unlink_hubs(following: Int32s, size_counts: Int64s, points_at: Int32s) -> None:
-    """Take every hub that is linked to its leaf out of it: the links will be drawn anew."""
-    for hub in range(following.size):
-        leaf = points_at[hub]
-        if leaf >= 0 and following[hub] == leaf:
-            following[hub] = hub
-            following[leaf] = leaf
-            size_counts[0] += 1
-            size_counts[1] += 2
-            size_counts[2] -= 1
-
-
-@compiled
-def active_hubs(points_at: Int32s) -> tuple[Int32s, Int64s]:
-    """List the pointing hubs, those of one leaf side by side, and where each leaf begins."""
-    hubs = np.flatnonzero(points_at >= 0)
-    hubs = hubs[np.argsort(points_at[hubs], kind="mergesort")].astype(np.int32)
-    starts = np.zeros(hubs.size + 1, dtype=np.int64)
-    n_leaves = 0
-    for k in range(hubs.size):
-        if k == 0 or points_at[hubs[k]] != points_at[hubs[k - 1]]:
-            starts[n_leaves] = k
-            n_leaves += 1
-    starts[n_leaves] = hubs.size
-    return hubs, starts[: n_leaves + 1]
-
-
-@compiled
-def log_sum_over_links(
-    codes: Int32s,
-    gain: Floats,
-    delta: Floats,
-    log_link: Floats,
-    hubs: Int32s,
-    starts: Int64s,
-    points_at: Int32s,
+def listed_odds(
+    starts: Int64s, neighbours: Int32s, odds: Floats, record: int, members: Int32s, n_members: int
 ) -> float:
-    """Log of the sum over all ways to link each leaf to one of its hubs, or to none.
-
-    ``log_link[h]`` is the prior's weight of a pair over two singletons, divided by the chance
-    of the pointer.
-    """
+    """Sum the listed odds of a record with some others (neighbours of a record are sorted)."""
     total = 0.0
-    for leaf in range(starts.size - 1):
-        top = 0.0
-        added = 1.0
-        for k in range(starts[leaf], starts[leaf + 1]):
-            hub = hubs[k]
-            odds = log_link[hub]
-            odds += log_pair_evidence(codes, gain, delta, hub, points_at[hub])
-            if odds > top:
-                added = added * np.exp(top - odds) + 1.0
-                top = odds
+    for k in range(n_members):
+        low, high = starts[record], starts[record + 1]
+        while low < high:
+            middle = (low + high) // 2
+            if neighbours[middle] < members[k]:
+                low = middle + 1
             else:
-                added += np.exp(odds - top)
-        total += top + np.log(added)
+                high = middle
+        if low < starts[record + 1] and neighbours[low] == members[k]:
+            total += odds[low]
     return total
 
 
 @compiled
-def link_hubs(
+def log_join_weight(
+    log_size: Floats,
+    opening: Floats,
+    log_open: Floats,
+    shape: Floats,
+    size_counts: Int64s,
+    n_others: int,
+    joins: bool,
+) -> float:
+    """Log prior weight of a record with a cluster of others over its being alone.
+
+    In the state that is counted it is alone if it is about to join, and with them if not.
+    """
+    n_clusters = size_counts[0] - 1 if joins else size_counts[0]
+    log_weight = log_size[n_others + 1] - log_size[n_others]
+    log_weight -= log_open_weight(opening, log_open, n_clusters)
+    if shape.size > 0:
+        count_record(size_counts, n_others, joins, -1)
+        joined = free_factor(shape, size_counts, n_others + 1, 0)
+        apart = free_factor(shape, size_counts, n_others, 1)
+        count_record(size_counts, n_others, joins, 1)
+        log_weight += np.log(joined / apart)
+    return log_weight
+
+
+@hot
+def count_record(size_counts: Int64s, n_others: int, alone: bool, sign: int) -> None:
+    """Count a record and a cluster of others, or no longer: as two clusters or as one."""
+    if alone:
+        size_counts[1] += sign
+        size_counts[n_others] += sign
+    else:
+        size_counts[n_others + 1] += sign
+
+
+@compiled
+def attach(
     rng: np.random.Generator,
+    n_moves: int,
+    joining: float,
+    table: Int32s,
+    starts: Int64s,
+    neighbours: Int32s,
+    odds: Floats,
     codes: Int32s,
     gain: Floats,
     delta: Floats,
-    log_link: Floats,
-    hubs: Int32s,
-    starts: Int64s,
-    points_at: Int32s,
+    log_size: Floats,
+    size: Floats,
+    opening: Floats,
+    log_open: Floats,
+    shape: Floats,
     following: Int32s,
     size_counts: Int64s,
 ) -> None:
-    """Draw for each leaf which of its hubs it is linked to, if any (all are singletons now)."""
-    for leaf in range(starts.size - 1):
-        chosen = -1
-        top = 0.0
-        for k in range(starts[leaf], starts[leaf + 1]):
-            # Keep one of the options so far, in proportion to their weights.
-            hub = hubs[k]
-            odds = log_link[hub]
-            odds += log_pair_evidence(codes, gain, delta, hub, points_at[hub])
-            larger = max(top, odds)
-            top = larger + np.log(np.exp(top - larger) + np.exp(odds - larger))
-            if rng.random() < np.exp(odds - top):
-                chosen = hub
-        if chosen >= 0:
-            other = points_at[chosen]
-            following[chosen] = other
-            following[other] = chosen
-            size_counts[0] -= 1
-            size_counts[1] -= 2
-            size_counts[2] += 1
+    """Attach lone records to their neighbours and detach them again, by Metropolis steps.
+
+    With chance ``joining`` a listed pair is drawn in proportion to its odds, and one of the two
+    that is alone asks to join the other's cluster; else a random record asks to leave its own.
+    """
+    n_records = following.size
+    members = np.empty(LARGEST_JOINED, dtype=np.int32)
+    side = np.zeros(LARGEST_JOINED, dtype=np.int8)
+    # The chance that a record leaves over the chance that it joins, but for the pairs' odds,
+    # each of which is listed with both of its records.
+    total = 0.5 * odds.sum()
+    log_balance = np.log((1.0 - joining) / n_records) - np.log(joining / total)
+    for _ in range(n_moves):
+        joins = rng.random() < joining
+        if joins:
+            i, j = draw_pair(rng, 0.0, table, n_records)
+            if following[i] != i:
+                i, j = j, i
+            if following[i] != i:
+                continue
+        else:
+            i = np.int64(rng.random() * n_records)
+            j = np.int64(following[i])
+            if i == j:
+                continue
+        m = others_of(following, j, i, members)
+        if m == 0:
+            continue
+        # A pair comes apart whichever of the two leaves.
+        listed = listed_odds(starts, neighbours, odds, i, members, m) / (2.0 if m == 1 else 1.0)
+        if listed == 0.0:
+            continue
+        log_ratio = log_balance - np.log(listed)
+        log_ratio += log_predictive(codes, gain, delta, i, members, side, 0, m)
+        log_ratio += log_join_weight(log_size, opening, log_open, shape, size_counts, m, joins)
+        if np.log(rng.random()) < (log_ratio if joins else -log_ratio):
+            count_record(size_counts, m, joins, -1)
+            count_record(size_counts, m, not joins, 1)
+            size_counts[0] += -1 if joins else 1
+            if joins:
+                following[i] = following[j]
+                following[j] = i
+            else:
+                last = j
+                while following[last] != i:
+                    last = following[last]
+                following[last] = j
+                following[i] = i

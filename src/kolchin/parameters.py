@@ -85,6 +85,11 @@ Hyper: TypeAlias = float | Gamma | Beta
 """What a user gives for a parameter: a number (fixed) or a distribution (sampled)."""
 
 
+def is_sampled(hyper: Hyper) -> bool:
+    """Tell whether a parameter has a prior."""
+    return isinstance(hyper, Gamma | Beta)
+
+
 @dataclass(frozen=True)
 class Range:
     """An open interval, and the scale on which it is the whole line."""

@@ -66,11 +66,17 @@ def test_every_pair_is_possible_after_warm_up(medium_model, draws_with_pairs):
     assert all(0 < pairs.uniform_share <= 1 for _, pairs in draws_with_pairs[0])
 
 
-def test_every_listed_pair_keeps_some_weight():
+def test_decided_pairs_are_not_listed():
     own = Proposals(np.array([[0, 1], [2, 3], [4, 5]], dtype=np.int32))
-    spread = own.spread(np.array([-500.0, 500.0, 0.0]))
-    assert np.all(spread >= proposals.SMALLEST_SPREAD)
-    assert spread[2] == pytest.approx(0.5)
+    pairs, n_moves = own.pairs(np.array([-500.0, 500.0, 0.0]))
+    assert pairs.table[:, :2].tolist() == [[4, 5]]
+    assert n_moves == 1
+
+
+def test_without_undecided_pairs_all_are_equal():
+    own = Proposals(np.array([[0, 1], [2, 3]], dtype=np.int32))
+    pairs, n_moves = own.pairs(np.array([-500.0, 500.0]))
+    assert (pairs.uniform_share, n_moves) == (1.0, 0)
 
 
 def test_what_was_seen_counts_beside_the_evidence():

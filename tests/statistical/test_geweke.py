@@ -20,7 +20,7 @@ from scipy.special import gammaln
 import kolchin as kp
 from kolchin.partitions import canonical, cluster_sizes
 from kolchin.sampling.chain import Chain
-from kolchin.sampling.hubs import neighbours_of
+from kolchin.sampling.loose import loose_pairs
 
 N_RECORDS = 8
 N_DIRECT = 4_000
@@ -36,11 +36,9 @@ FREQUENCIES = [np.array([0.5, 0.3, 0.2]), np.array([0.1, 0.2, 0.3, 0.4]), np.arr
 OBSERVED = np.ones((N_RECORDS, 3), dtype=bool)
 OBSERVED[[1, 4], 0] = OBSERVED[[2, 4], 1] = OBSERVED[[4, 6], 2] = False  # record 4 lacks all
 
-# Which pairs delta is drawn together with: most of them, with odds from small to large.
+# Which pairs attach to each other: most of them, with odds from small to large.
 PAIRS = np.array([(i, j) for i, j in itertools.combinations(range(N_RECORDS), 2) if i + j != 7])
-NEIGHBOURS = neighbours_of(
-    N_RECORDS, PAIRS.astype(np.int32), np.linspace(-4.0, 3.0, len(PAIRS))[::-1]
-)
+LOOSE = loose_pairs(N_RECORDS, PAIRS.astype(np.int32), np.linspace(-9.0, -2.4, len(PAIRS))[::-1])
 
 PRIORS = {
     "NBNB": kp.NBNB(),
@@ -84,7 +82,7 @@ def direct_draws(direct, rng, prior, tied):
         yield state, delta, codes
 
 
-def successive_draws(direct, rng, prior, tied, neighbours, believed_delta, state, delta, codes):
+def successive_draws(direct, rng, prior, tied, loose, believed_delta, state, delta, codes):
     """Yield the states of one chain of the engine that starts at a direct draw."""
     records = kp.Records.from_codes(codes, FREQUENCIES)
     labels = canonical(state.labels)
@@ -98,7 +96,7 @@ def successive_draws(direct, rng, prior, tied, neighbours, believed_delta, state
             prior_values = prior.update(rng, direct_values, chain.counts)
         chain.prior_values = prior_values
         chain.own_values = own_values
-        chain.neighbours = neighbours
+        chain.loose = loose
         chain._tabulate()  # the weights of the prior follow its parameters
         chain.update()
         chain.move(MOVES)
@@ -123,14 +121,12 @@ def labels_of(following):
     return canonical(labels)
 
 
-def z_scores(
-    direct, prior, tied, seed, engine_prior=None, believed_delta=DELTA, neighbours=NEIGHBOURS
-):
+def z_scores(direct, prior, tied, seed, engine_prior=None, believed_delta=DELTA, loose=LOOSE):
     """Compare the two simulations; the engine may be given another prior, as a control."""
     rng = np.random.default_rng(seed)
     drawn = list(direct_draws(direct, rng, prior, tied))
     reference = [quantities(s.labels, s.parameters, delta, codes) for s, delta, codes in drawn]
-    arguments = (direct, rng, engine_prior or prior, tied, neighbours, believed_delta)
+    arguments = (direct, rng, engine_prior or prior, tied, loose, believed_delta)
     chains = [
         list(itertools.islice(successive_draws(*arguments, *start), SKIPPED, None))
         for start in drawn[:N_CHAINS]
@@ -179,7 +175,7 @@ def test_engine_keeps_joint_distribution(direct, name, tied):
 @pytest.mark.parametrize("tied", [True, False], ids=["tied", "by field"])
 def test_delta_given_the_partition_alone(direct, tied):
     """Before pairs are learnt, delta is drawn without the links."""
-    scores = z_scores(direct, kp.NBNB(), tied, seed=20160602, neighbours=None)
+    scores = z_scores(direct, kp.NBNB(), tied, seed=20160602, loose=None)
     assert {what: z for what, z in scores.items() if not abs(z) < LARGEST_Z} == {}
 
 

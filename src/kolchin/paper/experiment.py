@@ -53,6 +53,7 @@ def _sample(model: "Model", run: Run) -> "Posterior":
         chains=effort.chains,
         draws=effort.draws,
         warmup=effort.warmup,
+        thin=1,
         seed=run.sampler_seed,
         enough=lambda so_far: _has_converged(so_far, effort),
         most_draws=effort.max_draws,

@@ -22,11 +22,11 @@ class Effort:
     """How long a run goes on: until K and delta have converged, within a number of draws."""
 
     chains: int = 4
-    warmup: int = 500
-    draws: int = 1000
-    max_draws: int = 8000
+    warmup: int = 300
+    draws: int = 400
+    max_draws: int = 6400
     max_rhat: float = 1.01
-    min_ess: float = 400.0
+    min_ess: float = 200.0
 
 
 @dataclass(frozen=True)

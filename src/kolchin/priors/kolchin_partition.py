@@ -21,6 +21,7 @@ from kolchin.parameters import (
     Values,
     hyper_log_density,
     is_number,
+    is_sampled,
     slice_sample,
 )
 from kolchin.partitions import canonical
@@ -35,7 +36,6 @@ from kolchin.priors.sizes import (
     NegativeBinomialSizes,
     Sizes,
     TableSizes,
-    is_sampled,
 )
 
 

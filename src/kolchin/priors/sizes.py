@@ -10,9 +10,7 @@ from scipy.special import gammaln
 from kolchin.parameters import (
     POSITIVE,
     UNIT,
-    Beta,
     FloatArray,
-    Gamma,
     Hyper,
     IntArray,
     Range,
@@ -186,8 +184,3 @@ def log_dirichlet(rng: np.random.Generator, log_shape: FloatArray) -> FloatArray
     top = log_part.max()
     result: FloatArray = log_part - (top + np.log(np.exp(log_part - top).sum()))
     return result
-
-
-def is_sampled(hyper: Hyper) -> bool:
-    """Tell whether a parameter has a prior."""
-    return isinstance(hyper, Gamma | Beta)

@@ -10,11 +10,21 @@ from kolchin.partitions import canonical, size_counts
 from kolchin.posterior import Draw
 from kolchin.priors.base import SizeCounts, table_size
 from kolchin.sampling.candidates import kernel_data
-from kolchin.sampling.hubs import Neighbours, Target, neighbours_of
+from kolchin.sampling.loose import Loose, loose_pairs
 from kolchin.sampling.proposals import Proposals, uniform_pairs
 
 LARGEST_LOG = 600.0
 """Products of factors whose logs add up to less cannot leave the range of doubles."""
+
+GENEROUS = 2.0
+"""Loose links are listed for a delta this many times the typical one."""
+
+FEWEST_ROUNDS, MOST_ROUNDS = 4, 12
+MOVES_A_ROUND = 500
+"""How often loose links and parameters follow each other in a step: a round for so many moves."""
+
+FEWEST_PAIRS = 0.05
+"""Proposals reckon with at least this many pairs a singleton."""
 
 
 class Chain:
@@ -41,7 +51,8 @@ class Chain:
         counts = size_counts(labels)
         self.size_counts = counts.astype(np.int64)
         self.size_counts[0] = counts.sum()
-        self.neighbours: Neighbours | None = None
+        self.loose: Loose | None = None
+        self.n_rounds = 1
         self.pending = np.array([-1, -1])
         self.own_values: Values = model.likelihood.start(rng)
         # What can be integrated out is: a size distribution given the sizes would hold on to them.
@@ -116,59 +127,31 @@ class Chain:
         )
 
     def update(self) -> None:
-        """Update the parameters of the likelihood (with the loose links) and of the prior."""
-        if self.neighbours is None or self.weights.log_open.size:
+        """Let the loose links and all parameters follow each other, several times."""
+        for _ in range(self.n_rounds):
+            if self.loose is not None:
+                self._attach(self.loose)
             self._collect_cells()
             self.own_values = self.model.likelihood.update(self.rng, self.own_values, self.cells)
-        else:
-            self._update_with_links(self.neighbours)
-        self.prior_values = self.model.prior.update(self.rng, self.prior_values, self.counts)
-        self._tabulate()
+            self.prior_values = self.model.prior.update(self.rng, self.prior_values, self.counts)
+            self._tabulate()
+
+    def _attach(self, loose: Loose) -> None:
+        """Let lone records join their neighbours, and others leave theirs."""
+        kernels.attach(
+            self.rng,
+            *loose,
+            *self.data,
+            self.own_values["delta"],
+            *self.weights,
+            self.following,
+            self.size_counts,
+        )
 
     def _collect_cells(self) -> None:
         self.members, self.sizes = kernels.grouped(self.following)
         steps = kernels.agreement_cells(self.members, self.sizes, self.data.codes)
         self.cells = self.model.likelihood.cells(*steps)
-
-    def _update_with_links(self, neighbours: Neighbours) -> None:
-        """Draw delta with the links of hubs summed out, then the links (see ``hubs``)."""
-        rng, (codes, gain) = self.rng, self.data
-        state = (self.following, self.size_counts)
-        n_records = self.model.n_records
-        log_link = self._log_link_given_t()
-        is_hub = np.empty(n_records, dtype=np.int8)
-        points_at = np.empty(n_records, dtype=np.int32)
-        chance = kernels.point_hubs(rng, *neighbours, self.following, is_hub, points_at)
-        kernels.unlink_hubs(*state, points_at)
-        hubs, starts = kernels.active_hubs(points_at)
-        target = Target(log_link - np.log(chance), hubs, starts, points_at)
-        self._collect_cells()
-
-        def log_links(delta: FloatArray) -> float:
-            return float(kernels.log_sum_over_links(codes, gain, delta, *target))
-
-        self.own_values = self.model.likelihood.update(rng, self.own_values, self.cells, log_links)
-        delta = self.own_values["delta"]
-        kernels.link_hubs(rng, codes, gain, delta, *target, *state)
-
-    def _log_link_given_t(self) -> float:
-        """Log prior weight of a pair over two singletons, clusters decoupled by t and by mu.
-
-        Given t ~ Gamma(K + a), a cluster more weighs the same whatever K is (model section 5);
-        where mu is integrated out, it is drawn for the moment.
-        """
-        log_scale, slope, intercept, _ = self.weights.opening
-        log_cluster = np.log(intercept)
-        if slope > 0:
-            log_cluster = np.log(
-                slope * self.rng.standard_gamma(self.n_clusters + intercept / slope)
-            )
-        log_link = self.weights.log_size[2] - log_scale - log_cluster
-        if self.weights.shape.size:
-            prior = self.model.prior
-            log_mu = prior.completed(self.rng, self.prior_values, self.counts)["log_mu"]
-            log_link += log_mu[1] - 2 * log_mu[0]
-        return float(log_link)
 
     def step(self, n_moves: int) -> None:
         """Make moves, then update all parameters."""
@@ -200,11 +183,18 @@ class Chain:
     def learn(self, proposals: Proposals) -> int:
         """Take pairs in proportion to how undecided they are now; return the moves of a sweep."""
         delta = proposals.mean_delta(self.own_values["delta"])
-        scores = kernels.pair_scores(*self.data, delta, proposals.candidates)
-        log_odds = scores + self._log_prior_odds()
-        self.neighbours = neighbours_of(self.model.n_records, proposals.candidates, log_odds)
-        self.pairs, n_moves = proposals.pairs(log_odds)
+        self.pairs, n_moves = proposals.pairs(self._log_odds(proposals, delta))
+        log_odds = self._log_odds(proposals, GENEROUS * delta)
+        self.loose = loose_pairs(self.model.n_records, proposals.candidates, log_odds)
+        self.n_rounds = 1
+        if self.loose is not None and self.model.likelihood.is_sampled:
+            self.n_rounds = min(max(FEWEST_ROUNDS, n_moves // MOVES_A_ROUND), MOST_ROUNDS)
         return n_moves
+
+    def _log_odds(self, proposals: Proposals, delta: FloatArray) -> FloatArray:
+        """Log odds that each candidate is linked, as things stand."""
+        scores: FloatArray = kernels.pair_scores(*self.data, delta, proposals.candidates)
+        return scores + self._log_prior_odds()
 
     def _log_prior_odds(self) -> float:
         """Log prior odds that two singletons are a pair, as things stand."""
@@ -213,5 +203,7 @@ class Chain:
         log_odds = float(weights.log_size[2]) - opened
         if weights.shape.size:
             alone, pairs = weights.shape[1:3] + self.size_counts[1:3]
+            # A start without pairs would never propose any.
+            pairs = max(pairs, FEWEST_PAIRS * alone)
             log_odds += float(np.log(pairs) - 2 * np.log(alone))
         return log_odds

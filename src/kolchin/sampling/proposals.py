@@ -15,8 +15,8 @@ from kolchin import kernels
 from kolchin.parameters import FloatArray, IntArray
 
 UNIFORM_SHARE = 0.05
-SMALLEST_SPREAD = 0.002
-"""Every listed pair keeps at least this sqrt(p(1-p)) (that of p = 0.000004)."""
+SMALLEST_SPREAD = 0.1
+"""Pairs of less sqrt(p(1-p)), that is of p below 0.01, are left to ``loose``."""
 
 PRIOR_VISITS = 4.0
 """Weight of the pair's own evidence against what warm-up has seen, in observed states."""
@@ -58,14 +58,17 @@ class Proposals:
         """
         own = 1 / (1 + np.exp(-np.clip(log_odds, -30, 30)))
         p = (self.linked + PRIOR_VISITS * own) / (self.n_seen + PRIOR_VISITS)
-        return np.maximum(np.sqrt(p * (1 - p)), SMALLEST_SPREAD)
+        result: FloatArray = np.sqrt(p * (1 - p))
+        return result
 
     def pairs(self, log_odds: FloatArray) -> tuple[kernels.Pairs, int]:
         """Freeze the mixture; also return how many moves visit the undecided pairs once."""
-        if not len(self.candidates):
-            return uniform_pairs(), 0
         spread = self.spread(log_odds)
-        table = kernels.alias_table(self.candidates, spread)
+        listed = spread > SMALLEST_SPREAD
+        if not listed.any():
+            return uniform_pairs(), 0
+        spread = spread[listed]
+        table = kernels.alias_table(self.candidates[listed], spread)
         return kernels.Pairs(UNIFORM_SHARE, table), int(2 * spread.sum())
 
 

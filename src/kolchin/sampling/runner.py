@@ -22,7 +22,7 @@ SECONDS_BETWEEN_LOOKS = 0.25
 MOVES_AT_ONCE = 200_000
 """Between two calls of the kernel a chain can be stopped."""
 
-SWEEPS_A_STEP = 3
+SWEEPS_A_STEP = 2
 FEWEST_MOVES = 300
 """Moves between two updates: how often undecided pairs are visited, and what an update costs."""
 
