@@ -28,6 +28,7 @@ FOREIGN = {
     b"ARROW1": "Arrow; let its name end in '.arrow'",
     b"%PDF": "PDF; export the table as CSV",
 }
+PREFIX = 1 << 12
 CONTROL = re.compile(rb"[\x01-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 
 
@@ -64,6 +65,10 @@ def decode(data: bytes, name: str, findings: Findings) -> bytes | None:
         findings.fault(f"file {name!r} is not text but {foreign}.")
         return None
     mark, encoding = next((pair for pair in MARKS if data.startswith(pair[0])), (b"", ""))
+    if not mark and b"\0" in data[:PREFIX]:
+        encoding = _unmarked(data[:PREFIX])
+        if encoding:
+            findings.note(f"file {name!r} does not say its encoding: read as {encoding.upper()}.")
     if encoding.startswith(("utf-16", "utf-32")):
         try:
             data = data.decode(encoding).encode()
@@ -76,6 +81,14 @@ def decode(data: bytes, name: str, findings: Findings) -> bytes | None:
     elif mark:
         data = data[len(mark) :]
     return _checked(_with_plain_ends(data), name, bool(mark), findings)
+
+
+def _unmarked(prefix: bytes) -> str:
+    """Return the kind of UTF-16 that text of mostly Latin letters shows, every other byte NUL."""
+    for encoding, zeros in (("utf-16-le", prefix[1::2]), ("utf-16-be", prefix[::2])):
+        if zeros.count(0) > 0.7 * len(zeros) and prefix.count(0) < 0.6 * len(prefix):
+            return encoding
+    return ""
 
 
 def _with_plain_ends(data: bytes) -> bytes:
