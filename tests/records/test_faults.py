@@ -153,9 +153,10 @@ class TestFiles:
         path = tmp_path / "people.csv"
         path.write_text("name,year\nAda,1\nDoe, Jane,1\nZoë\n")
         assert faults(path) == [
-            f"file {str(path)!r} has rows that do not fit the 2 names of its header: "
-            "line 3 has 3 values, 'Doe, Jane,1'; line 4 has 1 value, 'Zoë'. "
-            "Put quotes around values that hold ',', and fill up short rows."
+            f"file {str(path)!r} has rows that do not fit the 2 names of its header in "
+            "line 1, 'name,year': line 3 has 3 values, 'Doe, Jane,1'; line 4 has 1 value, 'Zoë'. "
+            "Put quotes around values that hold ',', fill up short rows, and take out lines above "
+            "the header."
         ]
 
     def test_broken_parquet(self, tmp_path):

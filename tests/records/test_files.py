@@ -136,6 +136,11 @@ def test_stray_quotes_are_part_of_the_value(path):
     assert load(path, fields="code").values["name"].to_list() == ['5" pipe', "a, b", 'the "Hof"']
 
 
+def test_quotes_after_a_space(path):
+    path.write_text('code, name\n1, "a, b"\n1, c\n2, c\n')
+    assert load(path).values["name"].to_list() == ["a, b", "c", "c"]
+
+
 def test_quotes_that_are_no_quotes(path):
     path.write_text('code,name\n1,"The Rock\n1,x\n2,y\n')
     loaded = load(path)
@@ -177,9 +182,11 @@ class TestFaults:
     def test_ragged_rows_are_counted_and_the_first_shown(self, path):
         rows = "".join("1,2\n" if i % 2 else "1,2,3\n" for i in range(20))
         assert fault(path, f'a,b\n"x\ny",2\n{rows}') == (
-            "has rows that do not fit the 2 names of its header: line 4 has 3 values, '1,2,3'; "
-            "line 6 has 3 values, '1,2,3'; line 8 has 3 values, '1,2,3' and 7 more. "
-            "Put quotes around values that hold ',', and fill up short rows."
+            "has rows that do not fit the 2 names of its header in line 1, 'a,b': line 4 has 3 "
+            "values, '1,2,3'; line 6 has 3 values, '1,2,3'; line 8 has 3 values, '1,2,3' and 7 "
+            "more. "
+            "Put quotes around values that hold ',', fill up short rows, and take out lines above "
+            "the header."
         )
 
     def test_ragged_rows_beside_stray_quotes(self, path):

@@ -56,6 +56,8 @@ SSNS = [f"{i * 7919 % 899 + 100}{i * 104729 % 8999 + 1000}" for i in range(250)]
         ("store_key", draw(f"S{i}" for i in range(30)), "categorical"),
         ("entity", draw(["LLC", "Inc", "person"]), "categorical"),
         ("cluster", draw(["north", "south"]), "categorical"),
+        ("cluster", draw(range(5)), "categorical"),
+        ("match", draw([0, 1]), "categorical"),
         ("paid", draw(range(40)), "categorical"),
     ],
 )
@@ -79,7 +81,7 @@ SENTENCES = [
         ("entity_id", draw(f"e{i}" for i in range(100)), "identifier"),
         ("EntityId", draw(range(100)), "identifier"),
         ("cluster", draw(range(100)), "identifier"),
-        ("true_id", draw(range(100)), "identifier"),
+        ("true_id", draw(range(5)), "identifier"),
         ("soc_sec_id", draw(SSNS), "near-key"),
         ("ssn", draw(SSNS), "near-key"),
         ("number", draw(SSNS), "near-key"),

@@ -133,8 +133,8 @@ def _read_laid_out(
     rows = np.arange(first, layout.ends.size) if n_columns == 1 else filled
     ragged = rows[layout.counts[rows] != n_columns]
     if ragged.size:
-        first_ones = (_located(data, layout, int(row)) for row in ragged)
-        findings.fault(_ragged_fault(name, separator, n_columns, ragged.size, first_ones))
+        located = (_located(data, layout, int(row)) for row in (first, *ragged))
+        findings.fault(_ragged_fault(name, separator, ragged.size, located))
         return None
     header = data[layout.starts[first] : layout.ends[first]].decode()
     names = next(_rows([header], separator, quote)) if header else [""]
@@ -188,8 +188,8 @@ def _read_ill_quoted(
             f"file {name!r} has quotes that do not come in pairs: read as part of the values."
         )
     elif closed:
-        first = ((lines[i], len(rows[i]), separator.join(rows[i])) for i in ragged)
-        findings.fault(_ragged_fault(name, separator, n_columns, len(ragged), first))
+        located = ((lines[i], len(rows[i]), separator.join(rows[i])) for i in (0, *ragged))
+        findings.fault(_ragged_fault(name, separator, len(ragged), located))
     else:
         opened = data.split(b"\n")[lines[-1] - 1].decode()
         findings.fault(
@@ -204,7 +204,7 @@ def _tolerant_rows(data: bytes, separator: str) -> tuple[list[list[str]], list[i
     rows, lines, line = [], [], 1
     text = io.StringIO(data.decode() + SENTINEL, newline="\n")
     with _long_values(len(data)):
-        reader = csv.reader(text, delimiter=separator)
+        reader = csv.reader(text, delimiter=separator, skipinitialspace=True)
         for row in reader:
             if row:
                 rows.append(row)
@@ -231,21 +231,19 @@ def _rows(lines: Iterable[str], separator: str, quote: str) -> Iterator[list[str
 
 
 def _ragged_fault(
-    name: str,
-    separator: str,
-    n_columns: int,
-    n_ragged: int,
-    found: Iterable[tuple[int, int, str]],
+    name: str, separator: str, n_ragged: int, located: Iterator[tuple[int, int, str]]
 ) -> str:
-    """Say which rows have more or fewer values than the header has names, and what to do."""
+    """Say which rows have more or fewer values than the header, the first one, and what to do."""
+    header_line, n_columns, header = next(located)
     seen = "; ".join(
         f"line {line} has {_count(count, 'value')}, {shown(row)}"
-        for line, count, row in islice(found, MOST_ROWS_SHOWN)
+        for line, count, row in islice(located, MOST_ROWS_SHOWN)
     )
     rest = f" and {n_ragged - MOST_ROWS_SHOWN:,} more" if n_ragged > MOST_ROWS_SHOWN else ""
     return (
-        f"file {name!r} has rows that do not fit the {_count(n_columns, 'name')} of its header: "
-        f"{seen}{rest}. Put quotes around values that hold {separator!r}, and fill up short rows."
+        f"file {name!r} has rows that do not fit the {_count(n_columns, 'name')} of its header in "
+        f"line {header_line}, {shown(header)}: {seen}{rest}. Put quotes around values that hold "
+        f"{separator!r}, fill up short rows, and take out lines above the header."
     )
 
 

@@ -22,7 +22,7 @@ ENOUGH = 50  # records below which nearly all different means little
 NEARLY_ALL = 0.9
 CROWD_OF_A_KEY = 3.0
 CROWD_OF_AN_ID = 6.0
-CROWD_OF_AN_ENTITY = 50.0
+LARGE_ENTITY = 10  # records of one entity, on average
 MOST_LINES = 20
 ID_WORDS = {"id", "ids", "key", "uuid", "guid", "identifier", "uid", "pid", "oid"}
 JOINED_IDS = {
@@ -124,7 +124,7 @@ def _left_out(name: str, vocabulary: pl.Series, seen: Tally) -> tuple[Kind | Non
         return Kind.FREE_TEXT, "it is free text, of which hardly any two are the same"
     if seen.distinct == seen.n_present:
         return Kind.IDENTIFIER, f"all its {seen.distinct:,} values differ, as an identifier's do"
-    if _names_entities(name, vocabulary) and seen.crowd <= CROWD_OF_AN_ENTITY:
+    if _names_entities(name, vocabulary, seen):
         return Kind.IDENTIFIER, (
             "by its name and values it numbers entities; if it is the truth, give it as such"
         )
@@ -162,15 +162,17 @@ def _ends_as_id(words: list[str]) -> bool:
     return bool(words) and (words[-1] in ID_WORDS or words[-1] in JOINED_IDS)
 
 
-def _names_entities(name: str, vocabulary: pl.Series) -> bool:
-    """Tell whether a name such as ent_id, entity or cluster stands over numbers."""
+def _names_entities(name: str, vocabulary: pl.Series, seen: Tally) -> bool:
+    """Tell names such as ent_id, and those such as cluster where they stand over many numbers."""
     words = words_of(name)
-    if not words or words[0] not in ENTITY_WORDS or len(words) > 2 + words[-1].isdigit():
+    if not words or words[0] not in ENTITY_WORDS or len(words) > 2:
         return False
+    if _ends_as_id(words):
+        return True
     numbered = vocabulary.dtype.is_integer() or (
         vocabulary.dtype == pl.String and bool(vocabulary.str.contains(r"\d").all())
     )
-    return _ends_as_id(words) or (len(words) == 1 and numbered)
+    return len(words) == 1 and numbered and seen.distinct * LARGE_ENTITY >= seen.n_present
 
 
 def choose(reports: Iterable[ColumnReport], findings: Findings) -> list[Categorical]:
