@@ -136,6 +136,25 @@ def test_stray_quotes_are_part_of_the_value(path):
     assert load(path, fields="code").values["name"].to_list() == ['5" pipe', "a, b", 'the "Hof"']
 
 
+def test_single_quotes(path):
+    path.write_text("'code','name'\n'1','a, b'\n'1','it''s'\n'2',c\n")
+    loaded = load(path)
+    assert loaded.values["name"].to_list() == ["a, b", "it's", "c"]
+
+
+def test_apostrophes_are_no_quotes(path):
+    path.write_text("name,x\n't Hooft,1\nO'Neil,1\n't Hooft,2\n")
+    assert load(path).values["name"].to_list() == ["'t Hooft", "O'Neil", "'t Hooft"]
+    path.write_text("'t,x\n't Hooft,1\nO'Neil,1\n't Hooft,2\n")
+    assert load(path).values["'t"].to_list() == ["'t Hooft", "O'Neil", "'t Hooft"]
+
+
+def test_names_of_a_megabyte_and_of_several_lines(path):
+    long = "x" * 1_000_000
+    path.write_text(f'{long},"two\nlines"\n1,2\n1,3\n2,3\n')
+    assert load(path).values.columns == [long, "two\nlines"]
+
+
 def test_quotes_after_a_space(path):
     path.write_text('code, name\n1, "a, b"\n1, c\n2, c\n')
     assert load(path).values["name"].to_list() == ["a, b", "c", "c"]

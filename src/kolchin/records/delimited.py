@@ -6,7 +6,7 @@ quotes and line ends are counted first, by NumPy, which also tells where a fault
 
 import csv
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
 from typing import NamedTuple
@@ -19,7 +19,6 @@ from kolchin.records.decoding import line_of
 from kolchin.records.findings import Findings, shown
 
 SEPARATORS = ",;\t|"
-QUOTE, LINE_FEED = ord('"'), ord("\n")
 PREFIX = 1 << 16
 BLOCK = 1 << 22
 MOST_ROWS_SHOWN = 3
@@ -53,10 +52,11 @@ def read_delimited(
     if b"\0" in data:
         findings.fault(_nul_fault(data, name, separator))
         return None
-    layout = lay_out(data, separator, quoted=True)
+    quote = find_quote(data)
+    layout = lay_out(data, separator, quote)
     if not layout.well_quoted:
         return _read_ill_quoted(data, name, separator, findings)
-    return _read_laid_out(data, name, separator, layout, findings)
+    return _read_laid_out(data, name, separator, quote, layout, findings)
 
 
 def find_separator(data: bytes, usual: str) -> str:
@@ -66,30 +66,36 @@ def find_separator(data: bytes, usual: str) -> str:
     ';'
     """
     prefix = data[: data.find(b"\n", min(PREFIX, len(data) - 1)) + 1]
+    quote = find_quote(prefix)
     scores = {}
     for separator in SEPARATORS:
-        layout = lay_out(prefix, separator, quoted=True)
+        layout = lay_out(prefix, separator, quote)
         if not layout.well_quoted:
-            layout = lay_out(prefix, separator, quoted=False)
+            layout = lay_out(prefix, separator, quote="")
         counts = layout.counts[~layout.blank]
         if counts.size and counts[0] > 1:
             scores[separator] = (np.mean(counts == counts[0]), separator == usual, counts[0])
     return max(scores, key=lambda separator: scores[separator], default=usual)
 
 
-def lay_out(data: bytes, separator: str, *, quoted: bool) -> Layout:
+def find_quote(data: bytes) -> str:
+    """Return the single quote if the header begins with one and there is no double one."""
+    return "'" if data.lstrip(b"\n").startswith(b"'") and b'"' not in data else '"'
+
+
+def lay_out(data: bytes, separator: str, quote: str) -> Layout:
     """Find the rows of text; a separator or line end between quotes belongs to the value."""
     raw = np.frombuffer(data, np.uint8)
-    quoted = quoted and b'"' in data
+    quoted = quote != "" and quote.encode() in data
     ends, totals = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     n_separators, within, well_quoted = 0, np.uint8(0), True
     for start in range(0, raw.size, BLOCK):
         block = raw[start : start + BLOCK]
-        separates, terminates = block == ord(separator), block == LINE_FEED
+        separates, terminates = block == ord(separator), block == ord("\n")
         if quoted:
-            is_quote = block == QUOTE
+            is_quote = block == ord(quote)
             inside = (np.cumsum(is_quote, dtype=np.uint8) + within) & np.uint8(1)
-            well_quoted &= _well_placed(raw, start, is_quote, inside, ord(separator))
+            well_quoted &= _well_placed(raw, start, is_quote, inside, separator + quote)
             separates &= inside == 0
             terminates &= inside == 0
             within = inside[-1]
@@ -108,10 +114,10 @@ def _well_placed(
     start: int,
     is_quote: NDArray[np.bool_],
     inside: NDArray[np.uint8],
-    separator: int,
+    around: str,
 ) -> bool:
     """Tell whether quotes open where a value begins and close where it ends, or are doubled."""
-    neighbours = np.array([separator, LINE_FEED, QUOTE], np.uint8)
+    neighbours = np.frombuffer(f"{around}\n".encode(), np.uint8)
     opening = np.flatnonzero(is_quote & (inside == 1)) + start
     closing = np.flatnonzero(is_quote & (inside == 0)) + start
     before = raw[opening[opening > 0] - 1]
@@ -120,7 +126,7 @@ def _well_placed(
 
 
 def _read_laid_out(
-    data: bytes, name: str, separator: str, layout: Layout, findings: Findings, quote: str = '"'
+    data: bytes, name: str, separator: str, quote: str, layout: Layout, findings: Findings
 ) -> tuple[list[str], pl.DataFrame] | None:
     """Read text whose rows are known, if they are all of the header's length."""
     filled = np.flatnonzero(~layout.blank)
@@ -137,7 +143,7 @@ def _read_laid_out(
         findings.fault(_ragged_fault(name, separator, ragged.size, located))
         return None
     header = data[layout.starts[first] : layout.ends[first]].decode()
-    names = next(_rows([header], separator, quote)) if header else [""]
+    names = _names(header, separator, quote)
     body = _without_blank_lines(data, layout, first, rows.size)
     return [label.strip() for label in names], _parse(body, separator, quote, n_columns)
 
@@ -181,8 +187,8 @@ def _read_ill_quoted(
         schema = {f"column_{i}": pl.String for i in range(n_columns)}
         frame = pl.DataFrame(rows[1:], schema=schema, orient="row")
         return [label.strip() for label in rows[0]], frame
-    layout = lay_out(data, separator, quoted=False)
-    literal = _read_laid_out(data, name, separator, layout, Findings(), quote="")
+    layout = lay_out(data, separator, quote="")
+    literal = _read_laid_out(data, name, separator, "", layout, Findings())
     if literal is not None:
         findings.note(
             f"file {name!r} has quotes that do not come in pairs: read as part of the values."
@@ -223,11 +229,12 @@ def _long_values(limit: int) -> Iterator[None]:
         csv.field_size_limit(before)
 
 
-def _rows(lines: Iterable[str], separator: str, quote: str) -> Iterator[list[str]]:
-    """Parse a few lines by Python's parser."""
+def _names(header: str, separator: str, quote: str) -> list[str]:
+    """Parse the header by Python's parser."""
     if not quote:
-        return csv.reader(lines, delimiter=separator, quoting=csv.QUOTE_NONE)
-    return csv.reader(lines, delimiter=separator)
+        return header.split(separator)
+    with _long_values(len(header)):
+        return next(csv.reader(io.StringIO(header), delimiter=separator, quotechar=quote), [""])
 
 
 def _ragged_fault(
