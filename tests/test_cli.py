@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import polars as pl
@@ -41,9 +42,50 @@ def test_simulate_tells_the_seed_that_it_chose(tmp_path: Path) -> None:
     assert first.read_text() == second.read_text()
 
 
+PEOPLE = "id,name,born\n1,Ada,1970\n2,ADA,1970\n3,Zoë,NA\n"
+
+
+def test_fields_are_shown_and_written(tmp_path: Path) -> None:
+    people, out = tmp_path / "people.csv", tmp_path / "FIELDS.toml"
+    people.write_text(PEOPLE)
+    shown = runner.invoke(app, ["fields", str(people), "--id", "id"])
+    assert shown.exit_code == 0, shown.output
+    assert "id is left out: it names the records." in shown.stderr
+    assert "Note: 'born' has values that count as missing: 'NA' (1)." in shown.stderr
+    written = runner.invoke(app, ["fields", str(people), "--id", "id", "--out", str(out)])
+    assert written.exit_code == 0, written.output
+    assert written.stdout == ""
+    assert f"Wrote {out}" in written.stderr
+    assert out.read_text() == shown.stdout
+    assert tomllib.loads(shown.stdout)["fields"]["name"] == {"use": True, "kind": "text"}
+
+
+def test_fields_are_not_overwritten_unasked(tmp_path: Path) -> None:
+    people, out = tmp_path / "people.csv", tmp_path / "FIELDS.toml"
+    people.write_text(PEOPLE)
+    out.write_text("edited")
+    args = ["fields", str(people), "--out", str(out)]
+    result = runner.invoke(app, args)
+    assert (result.exit_code, out.read_text()) == (2, "edited")
+    assert "is there already" in result.stderr
+    assert runner.invoke(app, [*args, "--overwrite"]).exit_code == 0
+    assert "[fields.name]" in out.read_text()
+
+
+def test_fields_of_several_files(tmp_path: Path) -> None:
+    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for path in paths:
+        path.write_text(PEOPLE)
+    result = runner.invoke(app, ["fields", *map(str, paths)])
+    assert result.exit_code == 0
+    assert "the records come from 2 files" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("args", "message"),
     [
+        (["fields", "none.csv"], "file 'none.csv' does not exist"),
+        (["fields"], "Missing argument"),
         (["simulate", "people", "--n", "10", "--out", "x.csv"], "'people' cannot be simulated yet"),
         (["simulate", "italy", "--n", "10", "--out", "x.csv"], "'--n' option is for people alone"),
         (["simulate", "italy", "--out", "x.xlsx"], "must end in .csv or .parquet. Got 'x.xlsx'"),

@@ -88,6 +88,35 @@ def _options(
 
 
 @app.command()
+def fields(
+    table: Annotated[list[Path], typer.Argument(help="The file, or several to link together.")],
+    out: Annotated[Path | None, typer.Option(help="The .toml file to write.")] = None,
+    id_column: Annotated[
+        str | None, typer.Option("--id", help="Column that names records.")
+    ] = None,
+    source: Annotated[str | None, typer.Option(help="Column that says the source.")] = None,
+    truth: Annotated[str | None, typer.Option(help="Column of the true entities.")] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the file if it is there.")
+    ] = False,
+) -> None:
+    """Show what each column is, and write the choice of fields as a file to edit."""
+    from kolchin.records import choices_text, inspect, write_choices
+    from kolchin.records.showing import show_columns
+
+    found = inspect(table, id=id_column, source=source, truth=truth)
+    if out is not None:
+        write_choices(found, out, overwrite=overwrite)
+    show_columns(found.columns)
+    for note in found.notes:
+        _say(f"Note: {note}")
+    if out is None:
+        typer.echo(choices_text(found), nl=False)
+    else:
+        _say(f"Wrote {out}")
+
+
+@app.command()
 def simulate(
     name: Annotated[SimulatedSet, typer.Argument(help="Which table to simulate.")],
     out: Annotated[Path, typer.Option(help="The file to write: .csv or .parquet.")],

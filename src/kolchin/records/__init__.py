@@ -1,7 +1,27 @@
-"""A source table becomes records: reading, field declarations, encoding."""
+"""A source table becomes records: reading, cleaning, inference, field declarations, encoding."""
 
+from kolchin.records.choices import choices_text, write_choices
+from kolchin.records.cleaning import MISSING_MARKERS
 from kolchin.records.fields import Categorical, Field
 from kolchin.records.findings import DataWarning
+from kolchin.records.inference import ColumnReport
+from kolchin.records.loading import Inspection, Loaded, column_table, inspect, load
 from kolchin.records.records import Records
+from kolchin.records.shapes import Kind
 
-__all__ = ["Categorical", "DataWarning", "Field", "Records"]
+__all__ = [
+    "MISSING_MARKERS",
+    "Categorical",
+    "ColumnReport",
+    "DataWarning",
+    "Field",
+    "Inspection",
+    "Kind",
+    "Loaded",
+    "Records",
+    "choices_text",
+    "column_table",
+    "inspect",
+    "load",
+    "write_choices",
+]

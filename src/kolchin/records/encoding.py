@@ -1,20 +1,20 @@
-"""Columns become codes, vocabularies and base frequencies."""
+"""Coded values become fields with their base frequencies."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
+from kolchin.records.cleaning import Cleaned
+from kolchin.records.coding import MISSING, Coded, coded, positions, vocabulary_of
 from kolchin.records.fields import Categorical
 from kolchin.records.findings import Findings, some
-from kolchin.records.values import alike, is_nested, tidy
+from kolchin.records.values import alike, tidy
 
-MISSING = -1
 MANY_VALUES = 100_000
-NUMERIC = r"^-?\d+(\.\d+)?([eE][+-]?\d+)?$"
 
 
 class Column(NamedTuple):
@@ -26,100 +26,56 @@ class Column(NamedTuple):
     frequencies: NDArray[np.float64]
 
 
-def encode_table(
-    frame: pl.DataFrame, fields: Sequence[Categorical] | None, findings: Findings
+def encode_fields(
+    fields: Iterable[Categorical], columns: Mapping[str, Cleaned], findings: Findings
 ) -> list[Column]:
-    """Encode the declared columns of a frame, or all that can tell entities apart."""
-    for column in frame:
-        if is_nested(column):
-            findings.fault(
-                f"column {column.name!r} holds lists or other compound values, not single ones; "
-                "name only other columns in fields, or turn it into text."
-            )
-    if frame.height < 2:
-        findings.fault(f"at least two records are needed. Got {frame.height} instead.")
-        return []
-    # Polars takes a series' own name for a pattern when it is "*" or like "^...$".
-    plain = {column.name: column.alias("value") for column in frame if not is_nested(column)}
-    tidied = {name: tidy(column) for name, column in plain.items()}
-    if fields is None:
-        fields = _usable(tidied, findings)
-    columns = [
-        encode(field, tidied[field.column], findings) for field in fields if field.column in tidied
+    """Encode the fields whose columns are there."""
+    made = [
+        encode(field, columns[field.column].values, findings)
+        for field in fields
+        if field.column in columns
     ]
-    return [column for column in columns if column is not None]
+    return [column for column in made if column is not None]
 
 
-def _usable(columns: Mapping[str, pl.Series], findings: Findings) -> list[Categorical]:
-    """Choose the columns that can tell entities apart, and note why the others cannot."""
-    reasons = {name: _uselessness(values) for name, values in columns.items()}
-    left_out = [f"{name!r} was left out: {why}." for name, why in reasons.items() if why]
-    usable = [Categorical(name) for name, why in reasons.items() if not why]
-    if usable:
-        findings.notes.extend(left_out)
-    elif left_out:
-        findings.faults.extend(left_out)
-        findings.fault("no column is left to be a field; name in fields those to use all the same.")
-    return usable
-
-
-def _uselessness(values: pl.Series) -> str | None:
-    """Say why a column cannot tell entities apart, or None when it may."""
-    present = values.drop_nulls()
-    n_values = present.n_unique()
+def encode(field: Categorical, values: Coded, findings: Findings) -> Column | None:
+    """Make a field's column of coded values; note what is wrong with it."""
+    n_values, n_present = values.vocabulary.len(), int(np.count_nonzero(values.codes != MISSING))
     if not n_values:
-        return "every value is missing"
-    if n_values == 1:
-        return f"its only value is {present[0]!r}"
-    if n_values == present.len():
-        return f"all its {n_values:,} values differ, as an identifier's do"
-    return None
-
-
-def encode(field: Categorical, values: pl.Series, findings: Findings) -> Column | None:
-    """Replace the values of a tidy column by their rank, whatever the order of its rows."""
-    seen = values.drop_nulls().unique()
-    if not seen.len():
         findings.fault(f"column {field.column!r} has no values: all are missing.")
         return None
-    n_present = values.len() - values.null_count()
-    if seen.len() > MANY_VALUES and 2 * seen.len() > n_present:
+    if n_values > MANY_VALUES and 2 * n_values > n_present:
         findings.note(
-            f"{field.column!r} has {seen.len():,} different values in {n_present:,} records and "
+            f"{field.column!r} has {n_values:,} different values in {n_present:,} records and "
             "can hardly tell who is who: kept as categorical, where only equal values speak."
         )
     if field.frequencies is None:
-        ordered = _in_order(seen)
-        codes = _codes(values, ordered)
-        frequencies = np.bincount(codes[codes != MISSING]) / n_present
-        return Column(field, codes, tuple(ordered.to_list()), frequencies)
-    return _encode_given(field, field.frequencies, values, seen, findings)
+        frequencies = values.counts / n_present
+        return Column(field, values.codes, tuple(values.vocabulary.to_list()), frequencies)
+    return _encode_given(field, field.frequencies, values, findings)
 
 
 def _encode_given(
-    field: Categorical,
-    given: Mapping[Any, float],
-    values: pl.Series,
-    seen: pl.Series,
-    findings: Findings,
+    field: Categorical, given: Mapping[Any, float], values: Coded, findings: Findings
 ) -> Column | None:
     """Encode with a vocabulary that the given base frequencies span."""
     name = f"the frequencies of {field.column!r}"
+    seen = values.vocabulary
     bad = {value: weight for value, weight in given.items() if not _is_weight(weight)}
-    lacking = [value for value in seen.sort().to_list() if value not in given]
+    lacking = [value for value in seen.to_list() if value not in given]
     if bad:
         findings.fault(f"{name} must be positive and finite. Got {bad} instead.")
     if lacking:
         findings.fault(f"{name} lack values that the column holds: {some(lacking)}.")
     if bad or lacking:
         return None
-    ordered = _spanned(seen, list(given))
+    ordered = _spanned(seen, [value for value in given if value != ""])
     if ordered is None:
         findings.fault(f"{name} must be of values of one type, {seen.dtype} as in the column.")
         return None
     weights = np.array([given[value] for value in ordered.to_list()], dtype=np.float64)
-    codes = _codes(values.cast(ordered.dtype), ordered)
-    return Column(field, codes, tuple(ordered.to_list()), weights / weights.sum())
+    places = np.append(positions(seen.cast(ordered.dtype), ordered), np.int32(MISSING))
+    return Column(field, places[values.codes], tuple(ordered.to_list()), weights / weights.sum())
 
 
 def _spanned(seen: pl.Series, given: Sequence[Any]) -> pl.Series | None:
@@ -128,7 +84,7 @@ def _spanned(seen: pl.Series, given: Sequence[Any]) -> pl.Series | None:
     if others is None:
         return None
     frames = [seen.to_frame("value"), tidy(others).drop_nulls().to_frame("value")]
-    return _in_order(pl.concat(frames, how="vertical_relaxed")["value"].unique())
+    return vocabulary_of(pl.concat(frames, how="vertical_relaxed")["value"])
 
 
 def _is_weight(weight: Any) -> bool:
@@ -136,21 +92,6 @@ def _is_weight(weight: Any) -> bool:
         return math.isfinite(weight) and weight > 0
     except TypeError:
         return False
-
-
-def _in_order(values: pl.Series) -> pl.Series:
-    """Sort distinct values; text that is all numbers goes by number, as numbers do."""
-    if values.dtype == pl.String and values.str.contains(NUMERIC).all():
-        return values.to_frame("value").sort(pl.col("value").cast(pl.Float64), "value")["value"]
-    return values.sort()
-
-
-def _codes(values: pl.Series, vocabulary: pl.Series) -> NDArray[np.int32]:
-    """Return the position of each value in the vocabulary, -1 where it is missing."""
-    positions = pl.int_range(vocabulary.len(), dtype=pl.Int32, eager=True).alias("code")
-    table = pl.DataFrame([vocabulary.alias("value"), positions])
-    joined = values.to_frame("value").join(table, on="value", how="left", maintain_order="left")
-    return joined["code"].fill_null(MISSING).to_numpy()
 
 
 def encode_codes(
@@ -165,7 +106,7 @@ def encode_codes(
     if frequencies is None:
         series = [pl.Series("value", np.ascontiguousarray(column)) for column in codes.T]
         tidied = [values.set(values < 0, None) for values in series]
-        columns = [encode(f, v, findings) for f, v in zip(fields, tidied, strict=True)]
+        columns = [encode(f, coded(v), findings) for f, v in zip(fields, tidied, strict=True)]
     else:
         triples = zip(fields, codes.T, frequencies, strict=True)
         columns = [_encode_numbered(f, c, given, findings) for f, c, given in triples]

@@ -1,77 +1,122 @@
-"""Files become lazy frames: CSV, TSV and Parquet."""
+"""Files become frames: delimited text, JSON lines, Parquet and Arrow."""
 
+import io
+import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
-from kolchin.records.findings import Findings, some, suggestion
+from kolchin.records.decoding import decode, unpack
+from kolchin.records.delimited import read_delimited
+from kolchin.records.findings import Findings, shown, some, suggestion
 
 TEXT = (".csv", ".tsv", ".tab", ".txt")
+JSON_LINES = (".jsonl", ".ndjson")
 PARQUET = (".parquet", ".pq")
+ARROW = (".arrow", ".feather", ".ipc")
+COMPRESSED = (".gz", ".zst")
+KINDS = TEXT + JSON_LINES + PARQUET + ARROW
+
+# Polars' panics are no exceptions to Python; a damaged file may bring one about.
+UNREADABLE = (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
+
+Opened = tuple[list[str], Any]
 
 
-def open_file(path: Path, findings: Findings) -> tuple[list[str], pl.LazyFrame] | None:
+def open_file(path: Path, findings: Findings) -> Opened | None:
     """Return the column names as a file has them, and its content; note what is wrong."""
     kind = _kind(path, findings)
     if kind is None:
         return None
     try:
-        return _open_parquet(path) if kind in PARQUET else _open_text(path, kind)
-    except pl.exceptions.NoDataError:
-        findings.fault(f"file {str(path)!r} is empty.")
-    except (OSError, pl.exceptions.PolarsError) as error:
-        findings.fault(f"file {str(path)!r} cannot be read: {_reason(error)}")
+        if kind in PARQUET:
+            return _open_parquet(path)
+        data = unpack(path.read_bytes())
+        if not data.strip():
+            findings.fault(f"file {str(path)!r} is empty.")
+            return None
+        if kind in ARROW:
+            return _open_arrow(data)
+        return _open_text(data, path, kind, findings)
+    except UNREADABLE as error:
+        findings.fault(f"file {str(path)!r} cannot be read: {reason(error)}.")
     return None
+
+
+def reason(error: BaseException) -> str:
+    """Return the first line of what an error says."""
+    return (str(error).strip() or type(error).__name__).split("\n")[0].rstrip(".")
 
 
 def _kind(path: Path, findings: Findings) -> str | None:
     """Return the suffix that says how to read a file, once it is known that it can be opened."""
-    kind = Path(path.stem if path.suffix.lower() == ".gz" else path).suffix.lower()
+    kind = Path(path.stem if path.suffix.lower() in COMPRESSED else path).suffix.lower()
     if path.is_dir():
         findings.fault(f"{str(path)!r} is a folder; name a file in it.")
     elif not path.exists():
         siblings = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
         findings.fault(f"file {str(path)!r} does not exist.{suggestion(path.name, siblings)}")
-    elif kind not in TEXT + PARQUET:
+    elif kind not in KINDS:
         findings.fault(
             f"file {str(path)!r} is of no known kind; its name must end in one of "
-            f"{some(TEXT + PARQUET, limit=9)}."
+            f"{some(KINDS, limit=len(KINDS))}."
         )
     else:
         return kind
     return None
 
 
-def _open_parquet(path: Path) -> tuple[list[str], pl.LazyFrame]:
+def _open_parquet(path: Path) -> Opened:
     frame = pl.scan_parquet(path, glob=False)
     return frame.collect_schema().names(), frame
 
 
-def _open_text(path: Path, kind: str) -> tuple[list[str], pl.LazyFrame]:
-    """Read delimited text; every column stays text, so that '007' is not the number 7."""
-    separator = "," if kind == ".csv" else "\t"
-    names = _header(path, separator)
-    # One column is rarely meant: spreadsheets of many countries write semicolons into .csv files.
-    if len(names) == 1:
-        separator = next((other for other in ",;\t|" if other in names[0]), separator)
-        names = _header(path, separator)
-    frame = pl.read_csv(path, separator=separator, infer_schema=False, glob=False)
-    return names, frame.lazy()
+def _open_arrow(data: bytes) -> Opened:
+    """Read Arrow's file format, which Feather is too, or its streaming format."""
+    read = pl.read_ipc if data.startswith(b"ARROW1") else pl.read_ipc_stream
+    frame = read(io.BytesIO(data))
+    return frame.columns, frame
 
 
-def _header(path: Path, separator: str) -> list[str]:
-    """Return the names in the first line, where polars.read_csv would rename repeated ones."""
-    first = pl.read_csv(
-        path, separator=separator, infer_schema=False, glob=False, has_header=False, n_rows=1
-    )
-    return ["" if name is None else name for name in first.row(0)]
+def _open_text(data: bytes, path: Path, kind: str, findings: Findings) -> Opened | None:
+    text = decode(data, str(path), findings)
+    if text is None:
+        return None
+    if kind in JSON_LINES:
+        return _open_json_lines(text, str(path), findings)
+    return read_delimited(text, str(path), "," if kind == ".csv" else "\t", findings)
 
 
-def _reason(error: Exception) -> str:
-    """Say in a user's words why a file could not be read."""
-    text = str(error).strip().split("\n")[0]
-    if "utf-8" in text.lower() or "utf8" in text.lower():
-        return "it is not UTF-8 text; save it with that encoding."
-    if "more fields" in text:
-        return "a row has more values than the header has names; look for unquoted separators."
-    return f"{text}."
+def _open_json_lines(data: bytes, name: str, findings: Findings) -> Opened | None:
+    """Read one JSON object a line: by Polars, or by Python where a line is out of the ordinary."""
+    n_lines = sum(not line.isspace() for line in io.BytesIO(data))
+    try:
+        frame = pl.read_ndjson(io.BytesIO(data), infer_schema_length=None)
+    except UNREADABLE:
+        frame = pl.DataFrame()
+    if frame.width and frame.height == n_lines:
+        return frame.columns, frame
+    return _open_json_lines_one_by_one(data, name, findings)
+
+
+def _open_json_lines_one_by_one(data: bytes, name: str, findings: Findings) -> Opened | None:
+    rows: list[Mapping[str, Any]] = []
+    for number, line in enumerate(io.BytesIO(data), start=1):
+        if line.isspace():
+            continue
+        try:
+            row = json.loads(line)
+            why = f"Got {type(row).__name__} instead" if not isinstance(row, dict) else None
+        except (ValueError, RecursionError) as error:
+            row, why = {}, str(error)
+        if why:
+            findings.fault(
+                f"file {name!r} must have one JSON object a line; line {number} has "
+                f"{shown(line.decode().strip())} ({why})."
+            )
+            return None
+        rows.append(row)
+    names = list(dict.fromkeys(key for row in rows for key in row))
+    return names, {key: [row.get(key) for row in rows] for key in names}

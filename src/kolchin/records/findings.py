@@ -49,9 +49,20 @@ def some(values: Iterable[Any], limit: int = 5) -> str:
     >>> some(["a", "b", "c"], limit=2)
     "'a', 'b' and 1 more"
     """
-    shown = [repr(value) for value in values]
-    rest = len(shown) - limit
-    return ", ".join(shown[:limit]) + (f" and {rest:,} more" if rest > 0 else "")
+    listed = list(values)
+    rest = len(listed) - limit
+    return ", ".join(map(shown, listed[:limit])) + (f" and {rest:,} more" if rest > 0 else "")
+
+
+def shown(value: Any, width: int = 60) -> str:
+    """Write one value for a message, cut when it is long.
+
+    >>> shown("x" * 1000, width=5)
+    "'xxxxx'... (1,000 characters)"
+    """
+    if isinstance(value, str) and len(value) > width:
+        return f"{value[:width]!r}... ({len(value):,} characters)"
+    return repr(value)
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from polars import selectors
 
-from kolchin.records.files import open_file
+from kolchin.records.files import UNREADABLE, open_file, reason
 from kolchin.records.findings import Findings, suggestion
 from kolchin.records.values import from_objects, take
 
@@ -29,7 +29,14 @@ def read_table(
         return None
     names, source = opened
     wanted = _positions(names, columns, findings)
-    return _collect(source, wanted, findings) if wanted else None
+    if not wanted:
+        return None
+    try:
+        return _collect(source, wanted, findings)
+    except UNREADABLE as error:  # of a lazy table, or of a file that is read only now
+        what = f"file {str(table)!r}" if isinstance(table, str | os.PathLike) else "the table"
+        findings.fault(f"{what} cannot be read: {reason(error)}.")
+        return None
 
 
 def _open(table: Any, findings: Findings) -> tuple[list[str], Any] | None:
@@ -58,10 +65,11 @@ def _positions(
     if not names:
         findings.fault("the table has no columns.")
     counts = Counter(names)
+    places = {name: place for place, name in enumerate(names)}
     found = {}
     for name in counts if columns is None else columns:
         if counts[name] == 1:
-            found[name] = names.index(name)
+            found[name] = places[name]
         elif counts[name]:
             findings.fault(f"{counts[name]} columns are named {name!r}; rename or drop the others.")
         else:
@@ -78,16 +86,18 @@ def _collect(source: Any, wanted: Mapping[str, int], findings: Findings) -> pl.D
         return _assemble({name: source.iloc[:, i] for name, i in wanted.items()}, findings)
     if isinstance(source, pl.LazyFrame | pl.DataFrame):
         # By position, since Polars takes names such as "*" and "^...$" for patterns.
-        return source.lazy().select(selectors.by_index(*wanted.values())).collect()
+        frame = source.lazy().select(selectors.by_index(*wanted.values())).collect()
+        frame.columns = list(wanted)  # those of a text file are numbered until now
+        return frame
     if nw.dependencies.is_pyarrow_table(source):
         return _assemble({name: source.column(i) for name, i in wanted.items()}, findings)
-    frame: nw.DataFrame[Any] | nw.LazyFrame[Any] = nw.from_native(source).select(*wanted)
-    if isinstance(frame, nw.DataFrame):
-        return frame.to_polars()
+    native: nw.DataFrame[Any] | nw.LazyFrame[Any] = nw.from_native(source).select(*wanted)
+    if isinstance(native, nw.DataFrame):
+        return native.to_polars()
     try:
-        return frame.collect(backend="polars").to_polars()
+        return native.collect(backend="polars").to_polars()
     except ModuleNotFoundError:  # without pyarrow, a DuckDB relation is still an Arrow stream
-        return pl.DataFrame(frame.to_native())
+        return pl.DataFrame(native.to_native())
 
 
 def _assemble(columns: Mapping[str, Any], findings: Findings) -> pl.DataFrame | None:

@@ -8,9 +8,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from kolchin.records.encoding import Column, encode_codes, encode_table
+from kolchin.records.cleaning import AS_IT_IS, clean_table
+from kolchin.records.encoding import Column, encode_codes, encode_fields
 from kolchin.records.fields import Categorical, FieldLike, declared
 from kolchin.records.findings import Findings
+from kolchin.records.inference import choose, inferred
 from kolchin.records.reading import read_table
 from kolchin.records.values import take
 
@@ -48,10 +50,11 @@ class Records:
         ----------
         table
             A pandas, Polars or Arrow table, a DuckDB relation, a dictionary of columns, or the path
-            of a CSV, TSV or Parquet file.
+            of a CSV, TSV, JSON lines, Parquet or Arrow file.
         fields
             Fields or column names. By default every column, apart from those that cannot
-            tell entities apart: empty ones, constants and identifiers; a `DataWarning` names them.
+            tell entities apart: empty ones, constants, identifiers, near-keys, free text and
+            sources; a `DataWarning` names them.
 
         Raises
         ------
@@ -71,7 +74,7 @@ class Records:
         wanted = declared(fields, findings)
         names = None if wanted is None else [field.column for field in wanted]
         frame = read_table(table, names, findings)
-        columns = [] if frame is None else encode_table(frame, wanted, findings)
+        columns = [] if frame is None else _encoded(frame, wanted, findings)
         findings.stop_on_faults()
         findings.warn()
         return cls._from_columns(columns)
@@ -161,6 +164,24 @@ class Records:
         lines = [f"  {name:<{wide}}  {values:>{high}}  {share:>7}" for name, values, share in rows]
         fields = "field" if self.n_fields == 1 else "fields"
         return "\n".join([f"Records: {self.n_records:,} records, {self.n_fields} {fields}", *lines])
+
+
+def _encoded(
+    frame: pl.DataFrame, fields: Sequence[Categorical] | None, findings: Findings
+) -> list[Column]:
+    """Encode the declared columns of a frame, or all that can tell entities apart."""
+    cleaned = clean_table(frame, AS_IT_IS)
+    for name in (column for column in frame.columns if column not in cleaned):
+        findings.fault(
+            f"column {name!r} holds lists or other compound values, not single ones; "
+            "name only other columns in fields, or turn it into text."
+        )
+    if frame.height < 2:
+        findings.fault(f"at least two records are needed. Got {frame.height} instead.")
+        return []
+    if fields is None:
+        fields = choose([inferred(name, column) for name, column in cleaned.items()], findings)
+    return encode_fields(fields, cleaned, findings)
 
 
 def _check_codes(

@@ -83,14 +83,14 @@ def is_nested(values: pl.Series) -> bool:
 def tidy(values: pl.Series) -> pl.Series:
     """Bring a column to the form in which equal content is equal, whatever table it came from.
 
-    NaN and empty text become missing, categories become text, floats that are all whole become
+    NaN becomes missing, categories become text, floats that are all whole become
     integers, and times that are all midnight become dates.
     """
     dtype = values.dtype
     if dtype in (pl.Categorical, pl.Enum):
         return tidy(values.cast(pl.String))
     if dtype == pl.String:
-        return values.set(values == "", None)
+        return values
     if dtype.is_float() or dtype.is_decimal():
         return _whole(values.cast(pl.Float64).fill_nan(None))
     if isinstance(dtype, pl.Datetime):
@@ -111,3 +111,18 @@ def _dated(values: pl.Series) -> pl.Series:
     if midnight and (values.dt.truncate("1d") == values).all():
         return values.cast(pl.Date)
     return values.dt.cast_time_unit("us")
+
+
+def as_text(values: pl.Series) -> pl.Series:
+    """Write the values of any column as text, under its name."""
+    if is_nested(values):
+        written = [None if value is None else str(value) for value in values.to_list()]
+        return pl.Series(values.name, written, dtype=pl.String)
+    if values.dtype == pl.String:
+        return values
+    plain = tidy(values.alias("value"))
+    try:
+        return plain.cast(pl.String).alias(values.name)
+    except pl.exceptions.PolarsError:  # bytes that are no text
+        written = [None if value is None else str(value) for value in plain.to_list()]
+        return pl.Series(values.name, written, dtype=pl.String)

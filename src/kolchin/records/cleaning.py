@@ -1,0 +1,114 @@
+"""What people write becomes what they mean: one spelling a value, and gaps known as gaps."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from kolchin.records.coding import FEW, Coded, coded
+from kolchin.records.values import is_nested, tidy
+
+MISSING_MARKERS = (
+    *("", "na", "n/a", "n.a.", "#n/a", "<na>", "nan", "null", "(null)", "\\n", "none", "nil"),
+    *("-", "--", "---", ".", "?", "??", "???", "unknown", "(unknown)", "missing"),
+    *("not available", "not known", "not given"),
+)
+UNCLEAN = r"[^\x21-\x40\x5b-\x7e ]|  |^ | $"  # capitals, white space to mend, beyond ASCII
+ACCENTS = re.compile("([a-z])[\u0300-\u036f]+")
+INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"))
+
+
+class Cleaning(NamedTuple):
+    """Whether to normalise text, and which values, whatever their case, stand for none."""
+
+    normalise: bool
+    markers: frozenset[str]
+
+    def meant(self, value: str) -> str | None:
+        """Return what a value means, None where it stands for none."""
+        if self.normalise:
+            value = normalised(value)
+            return None if value in self.markers else value
+        return None if value.lower() in self.markers else value
+
+
+def cleaning(normalise: bool = True, missing: Iterable[str] = MISSING_MARKERS) -> Cleaning:
+    """Prepare what `clean` needs; the empty value is always missing."""
+    markers = ("", *missing)
+    return Cleaning(normalise, frozenset(map(normalised if normalise else str.lower, markers)))
+
+
+AS_IT_IS = cleaning(normalise=False, missing=())
+
+
+class Cleaned(NamedTuple):
+    """A column's cleaned values, and how often each missing marker stood in it, as written."""
+
+    values: Coded
+    markers: Mapping[str, int]
+
+
+def clean(column: pl.Series, how: Cleaning) -> Cleaned:
+    """Clean a column of single values; each distinct value is looked at once."""
+    # Polars takes a series' own name for a pattern when it is "*" or like "^...$".
+    values = coded(tidy(column.alias("value")))
+    n_empty = int(np.count_nonzero(values.codes < 0))
+    markers = {"": n_empty} if n_empty else {}
+    if values.vocabulary.dtype != pl.String:
+        return Cleaned(values, markers)
+    suspects = _suspects(values.vocabulary, how)
+    spelt = values.vocabulary.gather(suspects).to_list()
+    meant = [how.meant(value) for value in spelt]
+    if meant == spelt:
+        return Cleaned(values, markers)
+    if None in meant:
+        for marker, means, n in zip(spelt, meant, values.counts[suspects], strict=True):
+            if means is None:
+                markers[marker.strip()] = markers.get(marker.strip(), 0) + int(n)
+    replaced = values.vocabulary.scatter(suspects, pl.Series(meant, dtype=pl.String))
+    return Cleaned(values.replaced(replaced), markers)
+
+
+def _suspects(vocabulary: pl.Series, how: Cleaning) -> NDArray[np.uint32]:
+    """Return where the values stand that cleaning may change; most of a million are clean."""
+    if vocabulary.len() <= FEW:
+        return np.arange(vocabulary.len(), dtype=np.uint32)
+    may_change = vocabulary.str.contains(UNCLEAN) | vocabulary.is_in(list(how.markers))
+    return may_change.arg_true().to_numpy()
+
+
+def clean_table(frame: pl.DataFrame, how: Cleaning) -> dict[str, Cleaned]:
+    """Clean every column of a frame that holds single values."""
+    return {column.name: clean(column, how) for column in frame if not is_nested(column)}
+
+
+def normalised(value: str) -> str:
+    r"""Write equal words equally: one Unicode form, one case, single spaces, no accents.
+
+    Accents of Latin letters go, because keyboards and systems that cannot write them are the most
+    common reason why one person is spelt in two ways, and few pairs of values differ in nothing
+    else. Marks of other scripts stay, where they make another letter or vowel.
+
+    >>> [normalised(value) for value in ("  ZOË\u00a0van  DYK", "Straße", "がく")]
+    ['zoe van dyk', 'strasse', 'がく']
+    """
+    if value.isascii():
+        return " ".join(value.lower().split())
+    visible = unicodedata.normalize("NFKC", value.translate(INVISIBLE)).casefold()
+    plain = ACCENTS.sub(r"\1", unicodedata.normalize("NFD", visible))
+    return " ".join(unicodedata.normalize("NFKC", plain).split())
+
+
+def cleaned_weights(weights: Mapping[Any, float], how: Cleaning) -> dict[Any, float]:
+    """Clean the values that have weights, and add up those of values that become one."""
+    if not how.normalise:
+        return dict(weights)
+    result: dict[Any, float] = {}
+    for value, weight in weights.items():
+        key = normalised(value) if isinstance(value, str) else value
+        result[key] = result[key] + weight if key in result else weight
+    return result

@@ -1,0 +1,198 @@
+"""Which columns can tell entities apart, why others cannot, and how much each can tell.
+
+To let a kind of column be compared in another way than as equal or different, change `FIELD_OF`.
+"""
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from kolchin.records.cleaning import Cleaned
+from kolchin.records.fields import Categorical
+from kolchin.records.findings import Findings, shown, some
+from kolchin.records.shapes import Kind, is_free_text, kind_of_values, words_of
+
+# The field that a column of each kind becomes when it is used.
+FIELD_OF = dict.fromkeys(Kind, Categorical)
+
+ENOUGH = 50  # records below which nearly all different means little
+NEARLY_ALL = 0.9
+CROWD_OF_A_KEY = 3.0
+CROWD_OF_AN_ID = 6.0
+LARGE_ENTITY = 10  # records of one entity, on average
+MOST_LINES = 20
+ID_WORDS = {"id", "ids", "key", "uuid", "guid", "identifier", "uid", "pid", "oid"}
+JOINED_IDS = {
+    *("recid", "recordid", "rowid", "uniqueid", "personid", "customerid", "userid", "patientid"),
+    *("entid", "entityid", "clusterid"),
+}
+SECRET_WORDS = {"ssn", "socsec", "passport", "nino", "nhs", "iban", "mrn"}
+ENTITY_WORDS = {
+    *("ent", "entity", "cluster", "true", "truth", "gold", "match", "duplicate"),
+    *("entid", "entityid", "clusterid"),
+}
+SOURCE_NAMES = {"source", "data_source", "source_file", "source_dataset", "dataset", "filename"}
+MOST_SOURCES = 50
+
+
+@dataclasses.dataclass(frozen=True)
+class ColumnReport:
+    """What was found about a column, and whether it is used.
+
+    Parameters
+    ----------
+    column
+        Its name.
+    kind
+        What it is: a `Kind`, such as text, date, identifier, or truth.
+    used
+        Whether it is a field of the model.
+    why
+        The reason, in words.
+    distinct
+        How many different values it has, after cleaning.
+    missing
+        The share of records without a value.
+    markers
+        How often each missing marker stands in it, as written there; '' for empty cells.
+    bits
+        What agreement on it tells on average: -log2 of the chance that two random values agree,
+        times the chance that both records have one.
+    """
+
+    column: str
+    kind: Kind
+    used: bool
+    why: str
+    distinct: int
+    missing: float
+    markers: Mapping[str, int]
+    bits: float
+
+    def marked(self) -> str:
+        """Write which values count as missing, and how often; empty cells need no telling."""
+        return ", ".join(f"{shown(marker)} ({n:,})" for marker, n in self.markers.items() if marker)
+
+
+class Tally(NamedTuple):
+    """How often the values of a column occur."""
+
+    n_present: int
+    distinct: int
+    crowd: float  # how many records share the value of a record, on average, itself among them
+
+
+def tally(column: Cleaned) -> Tally:
+    """Count the values of a column."""
+    counts = column.values.counts.astype(np.float64)
+    n_present = int(counts.sum())
+    return Tally(n_present, counts.size, float(counts @ counts) / n_present if n_present else 0.0)
+
+
+def inferred(name: str, column: Cleaned) -> ColumnReport:
+    """Say what a column is, and whether it should be a field."""
+    seen = tally(column)
+    kind, why = _left_out(name, column.values.vocabulary, seen)
+    used = kind is None
+    if kind is None:
+        kind = kind_of_values(name, column.values.vocabulary)
+        why = f"{seen.distinct:,} values, shared by {seen.crowd:,.1f} records on average"
+    return reported(name, column, kind, used, why)
+
+
+def reported(name: str, column: Cleaned, kind: Kind, used: bool, why: str) -> ColumnReport:
+    """Write down a decision about a column with its numbers."""
+    seen = tally(column)
+    n_records = max(column.values.codes.size, 1)
+    missing = (column.values.codes.size - seen.n_present) / n_records
+    agreement = float(np.log2(seen.n_present / seen.crowd)) if seen.crowd else 0.0
+    bits = agreement * (seen.n_present / n_records) ** 2
+    return ColumnReport(name, kind, used, why, seen.distinct, missing, column.markers, bits)
+
+
+def _left_out(name: str, vocabulary: pl.Series, seen: Tally) -> tuple[Kind | None, str]:
+    """Say as what a column should be left out, and why; no kind if it should not."""
+    if not seen.distinct:
+        return Kind.EMPTY, "every value is missing"
+    if seen.distinct == 1:
+        return Kind.CONSTANT, f"its only value is {shown(vocabulary[0])}"
+    nearly_all = seen.distinct >= NEARLY_ALL * seen.n_present
+    if nearly_all and is_free_text(vocabulary):
+        return Kind.FREE_TEXT, "it is free text, of which hardly any two are the same"
+    if seen.distinct == seen.n_present:
+        return Kind.IDENTIFIER, f"all its {seen.distinct:,} values differ, as an identifier's do"
+    if _names_entities(name, vocabulary, seen):
+        return Kind.IDENTIFIER, (
+            "by its name and values it numbers entities; if it is the truth, give it as such"
+        )
+    if "_".join(words_of(name)) in SOURCE_NAMES and seen.distinct <= MOST_SOURCES:
+        return Kind.SOURCE, (
+            "by its name it says where records come from; if so, give it as the source"
+        )
+    if seen.n_present < ENOUGH:
+        return None, ""
+    return _key_like(name, vocabulary, seen)
+
+
+def _key_like(name: str, vocabulary: pl.Series, seen: Tally) -> tuple[Kind | None, str]:
+    """Tell keys, whose values only very few records share, from fields with many values.
+
+    Agreement on a key would decide nearly alone, and where a key was mistyped, shared or reused
+    nothing could outweigh it: by default the result stands on what people can check.
+    """
+    words = words_of(name)
+    if seen.crowd <= CROWD_OF_AN_ID and (_ends_as_id(words) or SECRET_WORDS & set(words)):
+        if seen.distinct >= NEARLY_ALL * seen.n_present:
+            return Kind.IDENTIFIER, "by its name and values it is an identifier"
+    elif seen.crowd > CROWD_OF_A_KEY or kind_of_values(name, vocabulary) not in (
+        Kind.CODE,
+        Kind.NUMBER,
+    ):
+        return None, ""
+    return Kind.NEAR_KEY, (
+        f"it is nearly a key, shared by {seen.crowd:.1f} records on average: agreement on it would "
+        "decide alone, right or wrong; use it only if it can be trusted"
+    )
+
+
+def _ends_as_id(words: list[str]) -> bool:
+    return bool(words) and (words[-1] in ID_WORDS or words[-1] in JOINED_IDS)
+
+
+def _names_entities(name: str, vocabulary: pl.Series, seen: Tally) -> bool:
+    """Tell names such as ent_id, and those such as cluster where they stand over many numbers."""
+    words = words_of(name)
+    if not words or words[0] not in ENTITY_WORDS or len(words) > 2:
+        return False
+    if _ends_as_id(words):
+        return True
+    numbered = vocabulary.dtype.is_integer() or (
+        vocabulary.dtype == pl.String and bool(vocabulary.str.contains(r"\d").all())
+    )
+    return len(words) == 1 and numbered and seen.distinct * LARGE_ENTITY >= seen.n_present
+
+
+def choose(reports: Iterable[ColumnReport], findings: Findings) -> list[Categorical]:
+    """Return the fields that reports speak of, and note why other columns are none."""
+    reports = list(reports)
+    usable = [FIELD_OF[one.kind](one.column) for one in reports if one.used]
+    left_out = _left_out_lines([one for one in reports if not one.used])
+    if usable:
+        findings.notes.extend(left_out)
+    elif left_out:
+        findings.faults.extend(left_out)
+        findings.fault("no column is left to be a field; name in fields those to use all the same.")
+    return usable
+
+
+def _left_out_lines(reports: Sequence[ColumnReport]) -> list[str]:
+    """Say of each column why it was left out, or of each kind when there are many."""
+    if len(reports) <= MOST_LINES:
+        return [f"{one.column!r} was left out: {one.why}." for one in reports]
+    kinds: dict[Kind, list[str]] = {}
+    for one in reports:
+        kinds.setdefault(one.kind, []).append(one.column)
+    return [f"{some(names)} were left out ({kind})." for kind, names in kinds.items()]

@@ -1,0 +1,331 @@
+"""The way from any table to records, with all that people need to know about it."""
+
+import dataclasses
+import hashlib
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from kolchin.records.choices import SUFFIX, Choice, read_choices
+from kolchin.records.cleaning import (
+    MISSING_MARKERS,
+    Cleaned,
+    Cleaning,
+    clean_table,
+    cleaned_weights,
+    cleaning,
+)
+from kolchin.records.encoding import encode_fields
+from kolchin.records.fields import Categorical, FieldLike, declared
+from kolchin.records.findings import Findings, suggestion
+from kolchin.records.inference import ColumnReport, choose, inferred, reported
+from kolchin.records.linking import read_tables
+from kolchin.records.records import Records
+from kolchin.records.roles import WHY, Roles, check_roles, ids_of, text_of
+from kolchin.records.shapes import Kind
+from kolchin.records.values import as_text
+
+FieldsLike = Iterable[FieldLike] | FieldLike | os.PathLike[str] | None
+BATCH = 100_000
+MOST_LINES = 20
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Loaded:
+    """Records with the table they come from, made by `load`.
+
+    Parameters
+    ----------
+    records
+        What the model sees.
+    values
+        Every input column as text, as it was before normalisation, one row a record.
+    ids
+        A name a record, all different: the id column's values, else the row number from 0.
+    id_column
+        The id column's name, if one was given.
+    truth
+        The true entity of each record, null where it is not known; the model never sees it.
+    source
+        Which file or source each record comes from.
+    columns
+        What was found about each column of the input, in its order.
+    notes
+        What was done with the table and may surprise.
+    fingerprint
+        A hash of ids, values and fields, by which a changed input is noticed.
+    """
+
+    records: Records
+    values: pl.DataFrame
+    ids: pl.Series
+    id_column: str | None
+    truth: pl.Series | None
+    source: pl.Series | None
+    columns: tuple[ColumnReport, ...]
+    notes: tuple[str, ...]
+    fingerprint: str
+
+    def field_table(self) -> pl.DataFrame:
+        """Return what was found about each column as a table."""
+        return column_table(self.columns)
+
+
+@dataclasses.dataclass(frozen=True)
+class Inspection:
+    """What `inspect` found about a table."""
+
+    columns: tuple[ColumnReport, ...]
+    notes: tuple[str, ...]
+
+
+class _Opened(NamedTuple):
+    """A table that was read, its columns cleaned, and which of them have a part of their own."""
+
+    frame: pl.DataFrame
+    origin: pl.Series | None
+    cleaned: Mapping[str, Cleaned]
+    roles: Mapping[str, Kind]
+
+
+def load(
+    table: Any,
+    *,
+    fields: FieldsLike = None,
+    id: str | None = None,
+    source: str | None = None,
+    truth: str | None = None,
+    normalise: bool = True,
+    missing: Iterable[str] = MISSING_MARKERS,
+) -> Loaded:
+    """Read a table, find out what its columns are, and encode those that tell entities apart.
+
+    Parameters
+    ----------
+    table
+        A path, several paths, or a table as `Records.from_table` takes it. The records of several
+        files are linked together: columns are matched by name, and a source is made of file names.
+    fields
+        Fields or column names, or the path of a .toml file as `write_choices` writes it. By
+        default, all columns that can tell entities apart.
+    id, source, truth
+        Columns that name a record, say where it comes from, and which entity it is of. They
+        are never fields.
+    normalise
+        Whether values that differ in case, spaces, accents or Unicode form alone are the same.
+    missing
+        The values, whatever their case, that stand for none; empty ones always do.
+
+    Raises
+    ------
+    DataError
+        If the table cannot be used; the message lists every reason.
+
+    Examples
+    --------
+    >>> loaded = load({"id": [7, 8, 9], "name": ["Ada", " ADA", "Zoë"]}, id="id")
+    >>> loaded.records.decode()["name"].to_list()
+    ['ada', 'ada', 'zoe']
+    """
+    findings = Findings()
+    how = _cleaning(normalise, missing, findings)
+    wanted = _wanted(fields, findings)
+    opened = _open(table, Roles(id, source, truth), how, findings)
+    frame, cleaned = opened.frame, opened.cleaned
+    reports, chosen = _decide(opened, wanted, how, findings)
+    columns = encode_fields(chosen, cleaned, findings)
+    origin = opened.origin if source is None else text_of(frame, cleaned, source, "source")
+    known = text_of(frame, cleaned, truth, "truth")
+    if known is not None and known.len() and not known.count():
+        findings.fault(f"column {truth!r}, the truth, has no values: all are missing.")
+    ids = ids_of(frame, id, origin, findings)
+    findings.stop_on_faults()
+    records = Records._from_columns(columns)
+    values = pl.DataFrame({column.name: as_text(column) for column in frame})
+    return Loaded(
+        *(records, values, ids, id, known, origin, reports, tuple(findings.notes)),
+        fingerprint=_fingerprint(records, values, ids),
+    )
+
+
+def inspect(
+    table: Any,
+    *,
+    id: str | None = None,
+    source: str | None = None,
+    truth: str | None = None,
+    normalise: bool = True,
+    missing: Iterable[str] = MISSING_MARKERS,
+) -> Inspection:
+    """Find out what the columns of a table are, as `load` does, whether they can be used or not."""
+    findings = Findings()
+    how = _cleaning(normalise, missing, findings)
+    opened = _open(table, Roles(id, source, truth), how, findings)
+    reports = tuple(_inferred(opened, name) for name in opened.frame.columns)
+    _note_markers(reports, findings)
+    return Inspection(reports, tuple(findings.notes))
+
+
+def _cleaning(normalise: bool, missing: Iterable[str], findings: Findings) -> Cleaning:
+    """Prepare the cleaning, or note what is wrong with the markers."""
+    markers = [missing] if isinstance(missing, str) else list(missing)
+    wrong = [marker for marker in markers if not isinstance(marker, str)]
+    if wrong:
+        findings.fault(f"missing must be a sequence of text. Got {wrong} in it instead.")
+        markers = []
+    return cleaning(normalise, markers)
+
+
+def _wanted(
+    fields: FieldsLike, findings: Findings
+) -> tuple[Categorical, ...] | dict[str, Choice] | None:
+    """Return fields as they were declared, or as a file has them; None for those to be inferred."""
+    if isinstance(fields, str) and fields.lower().endswith(SUFFIX):
+        fields = Path(fields)
+    if isinstance(fields, os.PathLike):
+        return read_choices(Path(fields), findings) or {}
+    return declared(fields, findings)
+
+
+def _open(table: Any, roles: Roles, how: Cleaning, findings: Findings) -> _Opened:
+    """Read and clean a table; raise an error when there is none to go on with."""
+    n_faults = len(findings.faults)
+    read = read_tables(table, findings)
+    if read is not None:
+        frame, origin = read
+        cleaned = clean_table(frame, how)
+        check_roles(roles, frame, cleaned, findings)
+        if frame.height < 2:
+            findings.fault(f"at least two records are needed. Got {frame.height} instead.")
+        if len(findings.faults) == n_faults:
+            return _Opened(frame, origin, cleaned, roles.kinds)
+    findings.stop_on_faults()
+    raise AssertionError("a table that was not read has a fault")
+
+
+def _inferred(opened: _Opened, name: str) -> ColumnReport:
+    """Say what a column is: the part it was given, or what its values show."""
+    if name not in opened.cleaned:
+        why = "it holds lists or other compound values, not single ones"
+        return ColumnReport(name, Kind.COMPOUND, False, why, 0, 0.0, {}, 0.0)
+    if name in opened.roles:
+        role = opened.roles[name]
+        return reported(name, opened.cleaned[name], role, False, WHY[role])
+    return inferred(name, opened.cleaned[name])
+
+
+def _decide(
+    opened: _Opened,
+    wanted: Sequence[Categorical] | Mapping[str, Choice] | None,
+    how: Cleaning,
+    findings: Findings,
+) -> tuple[tuple[ColumnReport, ...], Sequence[Categorical]]:
+    """Say of each column whether it is used, and return the fields in the order they were given."""
+    reports = tuple(_inferred(opened, name) for name in opened.frame.columns)
+    _note_markers(reports, findings)
+    if wanted is None:
+        return reports, choose([one for one in reports if one.column not in opened.roles], findings)
+    if isinstance(wanted, Mapping):
+        _check_columns(opened, wanted, [c for c, choice in wanted.items() if choice.use], findings)
+        reports = tuple(_as_chosen(one, wanted, opened.roles) for one in reports)
+        return reports, choose([one for one in reports if one.used], findings)
+    named = [field.column for field in wanted]
+    _check_columns(opened, named, named, findings)
+    reports = tuple(_as_named(one, set(named), opened.roles) for one in reports)
+    return reports, [_with_clean_weights(field, how) for field in wanted]
+
+
+def _check_columns(
+    opened: _Opened, named: Iterable[str], used: Iterable[str], findings: Findings
+) -> None:
+    """Find fault with names that no column has, and with columns that cannot be fields."""
+    known = opened.frame.columns
+    there = set(known)
+    for name in named:
+        if name not in there:
+            findings.fault(f"the table has no column {name!r}.{suggestion(name, known)}")
+    for name in used:
+        if name in opened.roles:
+            findings.fault(
+                f"column {name!r} cannot be a field: {WHY[opened.roles[name]]}; take it out of "
+                "fields."
+            )
+        elif name in there and name not in opened.cleaned:
+            findings.fault(
+                f"column {name!r} cannot be a field: it holds lists or other compound values; turn "
+                "it into text."
+            )
+
+
+def _as_chosen(
+    one: ColumnReport, choices: Mapping[str, Choice], roles: Mapping[str, Kind]
+) -> ColumnReport:
+    """Follow what a file of fields says about a column."""
+    choice = choices.get(one.column)
+    if one.column in roles:
+        return one
+    if choice is None:
+        return dataclasses.replace(one, used=False, why="the file of fields does not name it")
+    why = f"the file of fields says use = {str(choice.use).lower()}"
+    return dataclasses.replace(one, kind=choice.kind or one.kind, used=choice.use, why=why)
+
+
+def _as_named(one: ColumnReport, named: set[str], roles: Mapping[str, Kind]) -> ColumnReport:
+    """Follow what was given as fields."""
+    if one.column in roles:
+        return one
+    used = one.column in named
+    return dataclasses.replace(one, used=used, why=f"{'' if used else 'not '}named in fields")
+
+
+def _with_clean_weights(field: Categorical, how: Cleaning) -> Categorical:
+    if field.frequencies is None:
+        return field
+    return dataclasses.replace(field, frequencies=cleaned_weights(field.frequencies, how))
+
+
+def _note_markers(reports: Iterable[ColumnReport], findings: Findings) -> None:
+    """Say which values were taken for gaps, since to some people they are names."""
+    marked = [(one.column, text) for one in reports if (text := one.marked())]
+    for column, text in marked[:MOST_LINES]:
+        findings.note(f"{column!r} has values that count as missing: {text}.")
+    if len(marked) > MOST_LINES:
+        findings.note(
+            f"{len(marked) - MOST_LINES:,} more columns have values that count as missing."
+        )
+
+
+def column_table(reports: Iterable[ColumnReport]) -> pl.DataFrame:
+    """Return what was found about each column as a table, one row a column."""
+    rows = [
+        {**dataclasses.asdict(one), "kind": str(one.kind), "markers": one.marked()}
+        for one in reports
+    ]
+    schema = {
+        "column": pl.String,
+        "kind": pl.String,
+        "used": pl.Boolean,
+        "why": pl.String,
+        "distinct": pl.Int64,
+        "missing": pl.Float64,
+        "bits": pl.Float64,
+        "markers": pl.String,
+    }
+    return pl.DataFrame(rows, schema=schema)
+
+
+def _fingerprint(records: Records, values: pl.DataFrame, ids: pl.Series) -> str:
+    """Hash what a run depends on; batches keep the memory small."""
+    digest = hashlib.blake2b(digest_size=16)
+    named = pl.DataFrame([ids, *(column.alias(f"_{i}") for i, column in enumerate(values))])
+    for batch in named.iter_slices(BATCH):
+        digest.update(batch.write_csv(include_header=False).encode())
+    for name in (*values.columns, *records.names):
+        digest.update(f"{name!r};".encode())
+    digest.update(records.codes.tobytes())
+    for weights in records.frequencies:
+        digest.update(weights.tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,144 @@
+"""The kinds of columns, told from the shape of their values and from their names."""
+
+import re
+from collections.abc import Sequence
+from enum import StrEnum
+from itertools import pairwise
+from statistics import median
+
+import polars as pl
+
+FEW = 50
+SAMPLE = 1_000
+LONGEST = 1_000
+MOST = 0.8
+
+NUMBER = r"^[+-]?(0|[1-9]\d*)?([.,]\d+)?$"
+DATES = (
+    r"^(1[89]|20)\d\d([-/.]?)(0?[1-9]|1[0-2])([-/.]?)(0?[1-9]|[12]\d|3[01])([t ].*)?$",
+    r"^(0?[1-9]|[12]\d|3[01])[-/. ](0?[1-9]|1[0-2]|[a-z]{3,9})[-/. ](\d\d|(1[89]|20)\d\d)$",
+    r"^(0?[1-9]|1[0-2])[-/.](0?[1-9]|[12]\d|3[01])[-/.](\d\d|(1[89]|20)\d\d)$",
+)
+EMAIL = r"^\S+@\S+$"
+PHONE = r"^\+?[\d(][\d\s()./+-]{5,24}(\s*(x|ext)\.?\s*\d+)?$"
+PUNCTUATED = r"^\+|\d[\s()./-]+\d"
+CODE = r"^(?=.*\d)(?!.*[a-z]{4})[a-z0-9]+([-/. ][a-z0-9]+){0,3}$"
+
+NAMES = {
+    "email": {"email", "mail"},
+    "phone": {"phone", "telephone", "tel", "mobile", "cell", "fax", "phonenumber"},
+    "postcode": {"zip", "zipcode", "postcode", "postal", "postalcode", "plz"},
+    "text": {
+        *("name", "names", "surname", "forename", "firstname", "lastname", "fullname"),
+        *("fname", "lname", "gname", "street", "address", "addr", "city", "town", "suburb"),
+    },
+}
+
+
+class Kind(StrEnum):
+    """What a column is: kinds of fields, kinds that are left out, and parts that users assign."""
+
+    CATEGORICAL = "categorical"
+    TEXT = "text"
+    DATE = "date"
+    NUMBER = "number"
+    EMAIL = "email"
+    PHONE = "phone"
+    POSTCODE = "postcode"
+    CODE = "code"
+
+    IDENTIFIER = "identifier"
+    NEAR_KEY = "near-key"
+    FREE_TEXT = "free-text"
+    CONSTANT = "constant"
+    EMPTY = "empty"
+    COMPOUND = "compound"
+
+    ID = "id"
+    SOURCE = "source"
+    TRUTH = "truth"
+
+    @property
+    def is_field(self) -> bool:
+        """Whether columns of this kind are fields unless told otherwise."""
+        return self in (
+            *(Kind.CATEGORICAL, Kind.TEXT, Kind.DATE, Kind.NUMBER),
+            *(Kind.EMAIL, Kind.PHONE, Kind.POSTCODE, Kind.CODE),
+        )
+
+
+def words_of(name: str) -> list[str]:
+    """Split a column's name into words.
+
+    >>> words_of("entityID"), words_of("Zip-Code 2"), words_of("rec_id")
+    (['entity', 'id'], ['zip', 'code', '2'], ['rec', 'id'])
+    """
+    return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+", name)]
+
+
+def kind_of_values(name: str, vocabulary: pl.Series) -> Kind:
+    """Tell the kind of a column that may be a field from its name and its distinct values."""
+    dtype = vocabulary.dtype
+    if dtype.is_temporal():
+        return Kind.DATE
+    if dtype != pl.String:
+        numeric = dtype.is_numeric() and vocabulary.len() > FEW
+        return _named(name, ["0"]) or (Kind.NUMBER if numeric else Kind.CATEGORICAL)
+    values = sample(vocabulary)
+    if _most(values, EMAIL):
+        return Kind.EMAIL
+    if any(_most(values, date) for date in DATES):
+        return Kind.DATE
+    named = _named(name, values)
+    if named is not None:
+        return named
+    return _unnamed(vocabulary.len(), values)
+
+
+def _unnamed(n_values: int, values: Sequence[str]) -> Kind:
+    """Tell the kind of text by its shape alone."""
+    if n_values <= FEW:
+        return Kind.CATEGORICAL
+    if _most(values, NUMBER):
+        return Kind.NUMBER
+    if _most(values, PHONE) and _most(values, PUNCTUATED):
+        return Kind.PHONE
+    if _most(values, CODE):
+        return Kind.CODE
+    return Kind.TEXT
+
+
+def _named(name: str, values: Sequence[str]) -> Kind | None:
+    """Tell the kind by the name, where the values do not speak against it."""
+    words = words_of(name)
+    names = {*words, *(first + second for first, second in pairwise(words))}
+    digits = _most(values, r"\d")
+    if names & NAMES["phone"] and digits:
+        return Kind.PHONE
+    if names & NAMES["postcode"] and digits:
+        return Kind.POSTCODE
+    if names & NAMES["text"] and _most(values, r"[^\W\d_]"):
+        return Kind.TEXT
+    return None
+
+
+def is_free_text(vocabulary: pl.Series) -> bool:
+    """Tell whether values are sentences rather than names."""
+    if vocabulary.dtype != pl.String or not vocabulary.len():
+        return False
+    values = sample(vocabulary)
+    n_words = median(len(value.split()) for value in values)
+    length = median(map(len, values))
+    return n_words >= 10 or (n_words >= 6 and length >= 60)
+
+
+def sample(vocabulary: pl.Series) -> list[str]:
+    """Return values evenly spread over the sorted ones, in lower case, cut where they are long."""
+    step = -(-vocabulary.len() // SAMPLE)
+    few = vocabulary.gather_every(step) if step > 1 else vocabulary
+    return [value[:LONGEST].lower() for value in few.to_list()]
+
+
+def _most(values: Sequence[str], pattern: str) -> bool:
+    matches = sum(re.search(pattern, value) is not None for value in values)
+    return matches >= MOST * len(values) > 0
