@@ -1,0 +1,159 @@
+"""How many entities, in numbers and in a paragraph."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from kolchin.report.content import ENTITY_COUNT_NAMES, Content
+from kolchin.report.pairs import n_undecided
+from kolchin.report.words import count, counted, is_number, percent
+
+SURE = 0.9
+"""A record is called sure when its group is this probable."""
+
+MOST_BARS = 40
+MOST_SIZES = 12
+
+
+class Headline(NamedTuple):
+    """The numbers on top of the page and the paragraph below them."""
+
+    entities: str
+    interval: str
+    records: str
+    duplicates: str
+    duplicates_interval: str
+    sure: str
+    paragraph: list[str]
+
+
+def headline(content: Content) -> Headline:
+    """Return the headline."""
+    found = _entity_count(content)
+    n_records = content.n_records
+    mean = found["mean"]
+    return Headline(
+        entities=count(mean),
+        interval=_between(found["q05"], found["q95"]),
+        records=count(n_records),
+        duplicates=count(n_records - mean),
+        duplicates_interval=_between(n_records - found["q95"], n_records - found["q05"]),
+        sure=percent(_share_sure(content)),
+        paragraph=_paragraph(content, found),
+    )
+
+
+def entity_draws(content: Content) -> NDArray[np.float64]:
+    """Return the drawn numbers of entities, or none if the traces lack them."""
+    for name in ENTITY_COUNT_NAMES:
+        if name in content.traces:
+            return np.asarray(content.traces[name], dtype=np.float64).ravel()
+    return np.empty(0)
+
+
+def entity_histogram(content: Content) -> list[dict[str, Any]]:
+    """Return start, end, share and whether inside the interval, a row a bar."""
+    draws = entity_draws(content)
+    if draws.size < 2 or np.ptp(draws) == 0:
+        return []
+    found = _entity_count(content)
+    low, high = int(draws.min()), int(draws.max())
+    width = -(-(high - low + 1) // MOST_BARS)
+    edges = np.arange(low, high + width + 1, width)
+    heights, _ = np.histogram(draws, edges)
+    return [
+        {
+            # Whole numbers stand in the middle of their bar.
+            "start": float(edge) - 0.5,
+            "end": float(edge) + width - 0.5,
+            "share": round(float(height) / draws.size, 4),
+            "inside": bool(edge + width > found["q05"] and edge <= found["q95"]),
+        }
+        for edge, height in zip(edges[:-1], heights, strict=True)
+    ]
+
+
+def size_rows(content: Content) -> list[dict[str, Any]]:
+    """Return the sizes that probably occur, the smallest first, each with its interval."""
+    likely = content.sizes.filter((pl.col("q95") >= 0.5) | (pl.col("mean") >= 0.5)).sort("size")
+    rows = []
+    for row in likely.head(MOST_SIZES).iter_rows(named=True):
+        label = counted(row["size"], "record")
+        words = f"{count(row['mean'])}  ({_dash(row['q05'], row['q95'])})"
+        bounds = {key: round(float(row[key]), 2) for key in ("mean", "q05", "q95")}
+        rows.append({"label": label, "text": words} | bounds)
+    return rows
+
+
+def sizes_left_out(content: Content, shown: int) -> str:
+    """Say what the chart of sizes does not show."""
+    more = content.sizes.sort("size").filter(pl.col("mean") > 0)[shown:]
+    if more.height == 0 or more["mean"].sum() < 0.5:
+        return ""
+    return (
+        f"Another {counted(more['mean'].sum(), 'entity', 'entities')} in larger groups, of up to "
+        f"{counted(more['size'].max(), 'record')}, are not drawn."
+    )
+
+
+def _entity_count(content: Content) -> Mapping[str, float]:
+    """Return the posterior of the number of entities; without one, what the list holds."""
+    listed = float(content.entities["entity"].n_unique())
+    given = content.summary.get("n_entities") or {}
+    found = {key: given.get(key) for key in ("mean", "q05", "q95")}
+    return {key: float(v) if is_number(v) else listed for key, v in found.items()}
+
+
+def _paragraph(content: Content, found: Mapping[str, float]) -> list[str]:
+    n_records, mean = content.n_records, found["mean"]
+    listed = content.entities["entity"].n_unique()
+    open_pairs = n_undecided(content)
+    sentences = [
+        f"The {counted(n_records, 'record')} most probably describe "
+        f"{counted(mean, 'entity', 'entities')}; with 90% probability the true number lies "
+        f"{_between(found['q05'], found['q95'])}.",
+        f"So {percent((n_records - mean) / max(n_records, 1))} of the records repeat an entity "
+        "that the table already has.",
+        f"The list of entities that goes with this report has {count(listed)}"
+        + ("." if _inside(listed, found) else _why_outside(listed, found)),
+        f"{percent(_share_sure(content))} of the records are in a group that is at least "
+        f"{percent(SURE)} sure, and {counted(open_pairs, 'pair')} of records "
+        + (
+            f"{'is' if open_pairs == 1 else 'are'} close enough to a coin toss to deserve a "
+            "person's look."
+            if open_pairs
+            else "are undecided."
+        ),
+    ]
+    return sentences if n_records else ["The table has no records."]
+
+
+def _inside(listed: int, found: Mapping[str, float]) -> bool:
+    return round(found["q05"]) <= listed <= round(found["q95"])
+
+
+def _why_outside(listed: int, found: Mapping[str, float]) -> str:
+    apart = listed > found["mean"]
+    return (
+        ": it decides every doubtful case for itself, and where "
+        + ("apart" if apart else "together")
+        + " is a little more probable it says so each time, while the count above weighs both."
+    )
+
+
+def _share_sure(content: Content) -> float | None:
+    share = (content.entities["confidence"] >= SURE).mean()
+    return float(share) if isinstance(share, int | float) else None
+
+
+def _between(low: float, high: float) -> str:
+    if count(low) == count(high):
+        return f"at {count(low)}"
+    return f"between {count(low)} and {count(high)}"
+
+
+def _dash(low: float, high: float) -> str:
+    return count(low) if count(low) == count(high) else f"{count(low)}–{count(high)}"
