@@ -25,7 +25,10 @@ def sampled() -> Content:
     labels = posterior.point_estimate()
     links = posterior.links(0.01).with_columns(
         same_entity=pl.Series(
-            [labels[a] == labels[b] for a, b in posterior.links(0.01).select("record_a", "record_b").rows()]
+            [
+                labels[a] == labels[b]
+                for a, b in posterior.links(0.01).select("record_a", "record_b").rows()
+            ]
         )
     )
     delta = posterior.parameters["delta"].mean()
@@ -93,7 +96,11 @@ def large(n_records: int = 100_000) -> Content:
         summary={
             "n_records": n_records,
             "n_entities": {
-                "mean": n_entities, "sd": 40.0, "q05": n_entities - 66, "q50": n_entities, "q95": n_entities + 66,
+                "mean": n_entities,
+                "sd": 40.0,
+                "q05": n_entities - 66,
+                "q50": n_entities,
+                "q95": n_entities + 66,
             },
             "parameters": {
                 f"delta[{name}]": {"mean": d, "sd": d / 9, "q05": 0.8 * d, "q95": 1.2 * d}
@@ -110,7 +117,9 @@ def large(n_records: int = 100_000) -> Content:
                 "record": np.arange(n_records),
                 "entity": entity,
                 "entity_size": size,
-                "confidence": np.where(size > 1, rng.beta(6, 0.8, n_records), rng.beta(30, 0.2, n_records)),
+                "confidence": np.where(
+                    size > 1, rng.beta(6, 0.8, n_records), rng.beta(30, 0.2, n_records)
+                ),
             }
         ),
         links=pl.DataFrame(
@@ -128,8 +137,12 @@ def large(n_records: int = 100_000) -> Content:
         values=pl.DataFrame(
             {
                 "id": [f"C{k:06d}" for k in range(n_records)],
-                "name": rng.choice(["Maria Gonzalez", "Maria Gonzales", "M. González", "Jo Lee"], n_records),
-                "street": rng.choice(["12 High Street", "12 High St", "The Old Mill, Station Road", None], n_records),
+                "name": rng.choice(
+                    ["Maria Gonzalez", "Maria Gonzales", "M. González", "Jo Lee"], n_records
+                ),
+                "street": rng.choice(
+                    ["12 High Street", "12 High St", "The Old Mill, Station Road", None], n_records
+                ),
                 "city": rng.choice(["Leeds", "York", "Newcastle upon Tyne"], n_records),
                 "birth_date": rng.choice(["1980-02-01", "1980-01-02", "1971-11-30"], n_records),
                 "email": rng.choice(["m.gonzalez@example.org", "mg@example.org", None], n_records),
@@ -176,19 +189,32 @@ def tiny(**changes) -> Content:
             "version": "0.1.0",
         },
         "entities": pl.DataFrame(
-            {"record": ["a", "b", "c"], "entity": [0, 1, 2], "entity_size": [1, 1, 1], "confidence": [1.0] * 3}
+            {
+                "record": ["a", "b", "c"],
+                "entity": [0, 1, 2],
+                "entity_size": [1, 1, 1],
+                "confidence": [1.0] * 3,
+            }
         ),
         "links": pl.DataFrame(
             schema={
-                "record_a": pl.String, "record_b": pl.String, "probability": pl.Float64,
-                "same_entity": pl.Boolean, "name": pl.Float64,
+                "record_a": pl.String,
+                "record_b": pl.String,
+                "probability": pl.Float64,
+                "same_entity": pl.Boolean,
+                "name": pl.Float64,
             }
         ),
         "values": pl.DataFrame({"id": ["a", "b", "c"], "name": ["Ann", "Bob", None]}),
         "fields": pl.DataFrame(
             {
-                "column": ["id", "name"], "kind": ["identifier", "Categorical"], "used": [False, True],
-                "why": ["one value a record", ""], "distinct": [3, 2], "missing": [0.0, 1 / 3], "bits": [None, 1.0],
+                "column": ["id", "name"],
+                "kind": ["identifier", "Categorical"],
+                "used": [False, True],
+                "why": ["one value a record", ""],
+                "distinct": [3, 2],
+                "missing": [0.0, 1 / 3],
+                "bits": [None, 1.0],
             }
         ),
         "sizes": pl.DataFrame({"size": [1], "mean": [3.0], "q05": [3.0], "q95": [3.0]}),
@@ -197,7 +223,9 @@ def tiny(**changes) -> Content:
     return Content(**(content | changes))
 
 
-HOSTILE = "</script><script>window.hacked=1</script><img src=x onerror=window.hacked=1>\"'&{{7*7}}\u2028"
+HOSTILE = (
+    "</script><script>window.hacked=1</script><img src=x onerror=window.hacked=1>\"'&{{7*7}}\u2028"
+)
 
 
 def hostile() -> Content:
@@ -211,8 +239,12 @@ def hostile() -> Content:
         "version": HOSTILE,
     }
     links = {
-        "record_a": ["a"], "record_b": [HOSTILE], "probability": [0.55], "same_entity": [True],
-        HOSTILE: [3.0], "plain": [-2.0],
+        "record_a": ["a"],
+        "record_b": [HOSTILE],
+        "probability": [0.55],
+        "same_entity": [True],
+        HOSTILE: [3.0],
+        "plain": [-2.0],
     }
     return tiny(
         title=HOSTILE,
@@ -220,12 +252,21 @@ def hostile() -> Content:
         entities=tiny().entities.with_columns(record=pl.Series(["a", HOSTILE, "c"])),
         links=pl.DataFrame(links),
         values=pl.DataFrame(
-            {HOSTILE: [HOSTILE, other, "x"], "plain": ["1", "2", None], "unused" + HOSTILE: [HOSTILE] * 3}
+            {
+                HOSTILE: [HOSTILE, other, "x"],
+                "plain": ["1", "2", None],
+                "unused" + HOSTILE: [HOSTILE] * 3,
+            }
         ),
         fields=pl.DataFrame(
             {
-                "column": [HOSTILE, "plain"], "kind": [HOSTILE, "Text"], "used": [True, False],
-                "why": [HOSTILE, HOSTILE], "distinct": [2, 2], "missing": [0.0, 0.5], "bits": [1.0, float("nan")],
+                "column": [HOSTILE, "plain"],
+                "kind": [HOSTILE, "Text"],
+                "used": [True, False],
+                "why": [HOSTILE, HOSTILE],
+                "distinct": [2, 2],
+                "missing": [0.0, 0.5],
+                "bits": [1.0, float("nan")],
             }
         ),
         traces={HOSTILE: np.array([[1.0, np.nan, 3.0], [2.0, np.inf, 1.0]])},
@@ -268,11 +309,16 @@ def _sizes(posterior: kp.Posterior) -> pl.DataFrame:
 
 def _calibration(links: pl.DataFrame, truth: np.ndarray) -> pl.DataFrame:
     true = truth[links["record_a"].to_numpy()] == truth[links["record_b"].to_numpy()]
-    table = links.select("probability", true=pl.Series(true), bin=(pl.col("probability") * 9.999).floor())
+    table = links.select(
+        "probability", true=pl.Series(true), bin=(pl.col("probability") * 9.999).floor()
+    )
     return (
         table.group_by("bin")
         .agg(n_pairs=pl.len(), mean_probability=pl.mean("probability"), share_true=pl.mean("true"))
-        .with_columns(error=1.64 * (pl.col("share_true") * (1 - pl.col("share_true")) / pl.col("n_pairs")).sqrt())
+        .with_columns(
+            error=1.64
+            * (pl.col("share_true") * (1 - pl.col("share_true")) / pl.col("n_pairs")).sqrt()
+        )
         .with_columns(
             low=(pl.col("share_true") - pl.col("error")).clip(0, 1),
             high=(pl.col("share_true") + pl.col("error")).clip(0, 1),

@@ -18,6 +18,7 @@ ACCENT, SOFT = "var(--accent)", "var(--accent-soft)"
 CHAINS = [f"var(--chain-{k})" for k in range(1, 5)]
 
 _STEP = 30
+"""Pixels a bar. Vega-Lite would warn about its own steps in a chart as wide as its container."""
 
 
 def entities_chart(rows: Rows) -> Spec:
@@ -44,7 +45,7 @@ def sizes_chart(rows: Rows) -> Spec:
         + base.mark_rule(color=ACCENT, strokeWidth=3).encode(x=alt.X("q05:Q"), x2="q95:Q")
         + base.mark_text(align="left", dx=8, color=INK).encode(x=alt.X("q95:Q"), text="text:N")
     )
-    return _spec(chart, height=alt.Step(_STEP))
+    return _spec(chart, height=_STEP * len(rows))
 
 
 def confidence_chart(rows: Rows, kinds: Sequence[str]) -> Spec:
@@ -62,7 +63,7 @@ def confidence_chart(rows: Rows, kinds: Sequence[str]) -> Spec:
     )
     first = base.transform_filter(alt.datum.kind == kinds[0])
     texts = first.mark_text(align="left", dx=8, color=INK).encode(x="total:Q", text="text:N")
-    return _spec(bars + texts, height=alt.Step(_STEP))
+    return _spec(bars + texts, height=_STEP * len(rows) // len(kinds))
 
 
 def fields_chart(rows: Rows) -> Spec:
@@ -76,7 +77,7 @@ def fields_chart(rows: Rows) -> Spec:
         + base.mark_rule(strokeWidth=3).encode(x="low:Q", x2="high:Q", color=sign)
         + base.mark_point(filled=True, size=70, opacity=1).encode(x="mean:Q", color=sign)
     )
-    return _spec(chart, height=alt.Step(_STEP))
+    return _spec(chart, height=_STEP * len(rows))
 
 
 def calibration_chart(rows: Rows) -> Spec:
@@ -103,7 +104,7 @@ def trace_chart(rows: Rows, chains: Sequence[str]) -> Spec:
         .transform_fold(list(chains), as_=["run", "value"])
         .mark_line(strokeWidth=1, opacity=0.8)
         .encode(
-            x=alt.X("draw:Q", title="draw", axis=_axis(",d"), scale=alt.Scale(nice=False)),
+            x=alt.X("draw:Q", title="draw", axis=_axis(",d", ticks=4), scale=alt.Scale(nice=False)),
             y=alt.Y("value:Q", title=None, axis=_axis(grid=True), scale=alt.Scale(zero=False)),
             color=alt.Color(
                 "run:N", legend=None, scale=alt.Scale(domain=list(chains), range=colours)
@@ -123,9 +124,11 @@ def _labels() -> alt.Y:
     return alt.Y("label:N", sort=None, axis=axis, scale=alt.Scale(paddingInner=0.4))
 
 
-def _axis(form: str | None = None, grid: bool = False) -> alt.Axis:
+def _axis(form: str | None = None, grid: bool = False, ticks: int = 5) -> alt.Axis:
     options: dict[str, Any] = {} if form is None else {"format": form}
-    return alt.Axis(grid=grid, tickCount=5, labelFlush=True, **options)
+    if form == ",d":
+        options["tickMinStep"] = 1
+    return alt.Axis(grid=grid, tickCount=ticks, labelFlush=True, labelOverlap=True, **options)
 
 
 def _room_for_text(pixels: int, domain: list[float]) -> alt.Scale:
@@ -138,15 +141,16 @@ def _largest(rows: Rows, key: str) -> float:
     return max((row[key] for row in rows), default=0) or 1
 
 
-def _spec(chart: alt.Chart | alt.LayerChart, height: int | alt.Step) -> Spec:
+def _spec(chart: alt.Chart | alt.LayerChart, height: int) -> Spec:
     """Return the chart as plain data: as wide as the page allows, in the page's colours."""
-    colours = {"labelColor": INK, "titleColor": MUTED, "domainColor": LINE, "tickColor": LINE}
+    titles = {"titleColor": MUTED, "titleFontSize": 12, "titleFontWeight": "normal"}
+    lines = {"gridColor": LINE, "domainColor": LINE, "tickColor": LINE}
     fit = alt.AutoSizeParams(type="fit-x", contains="padding")
     spec: Spec = (
         chart.properties(width="container", height=height, autosize=fit)
         .configure(font=FONT, background="transparent")
         .configure_view(stroke=None)
-        .configure_axis(gridColor=LINE, labelFontSize=12, titleFontWeight="normal", **colours)
+        .configure_axis(labelColor=INK, labelFontSize=12, **titles, **lines)
         .configure_legend(labelColor=INK, labelFontSize=12)
         .configure_text(fontSize=12)
         .to_dict()

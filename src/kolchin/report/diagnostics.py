@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin.report.content import ENTITY_COUNT_NAMES, Content
-from kolchin.report.words import count, is_number, number, text
+from kolchin.report.words import count, decimals, is_number, text
 
 RHAT_BOUND = 1.01
 ESS_BOUND = 400
@@ -50,7 +50,9 @@ def verdict(content: Content) -> Verdict:
     converged = bool(given.get("converged", False))
     return Verdict(
         converged=converged,
-        title="The result is stable" if converged else "Not stable yet: take the numbers as a draft",
+        title="The result is stable"
+        if converged
+        else "Not stable yet: take the numbers as a draft",
         reasons=[_agreement(worst), _worth(least)],
         advice=[] if converged else _advice(worst, least),
         rows=_rows(rhat, ess),
@@ -73,7 +75,8 @@ def _thinned(draws: NDArray[Any]) -> tuple[list[dict[str, Any]], list[str]]:
     kept = np.unique(np.linspace(0, chains.shape[1] - 1, min(most, chains.shape[1])).astype(int))
     names = [f"run {c + 1}" for c in range(len(chains))]
     rows = [
-        {"draw": int(t) + 1} | {name: _rounded(x) for name, x in zip(names, chains[:, t], strict=True)}
+        {"draw": int(t) + 1}
+        | {name: _rounded(x) for name, x in zip(names, chains[:, t], strict=True)}
         for t in kept
     ]
     return rows, names
@@ -88,11 +91,11 @@ def _agreement(rhat: float | None) -> str:
         return "There are too few draws to tell whether the independent runs agree."
     if rhat < RHAT_BOUND:
         return (
-            f"The independent runs agree (R-hat {number(rhat, 4)}; below {RHAT_BOUND} is good): "
+            f"The independent runs agree (R-hat {decimals(rhat)}; below {RHAT_BOUND} is good): "
             "each started elsewhere and all arrived at the same answer."
         )
     return (
-        f"The independent runs do not agree yet (R-hat {number(rhat, 4)}; it should be below "
+        f"The independent runs do not agree yet (R-hat {decimals(rhat)}; it should be below "
         f"{RHAT_BOUND}): they started apart, and each still tells a story of its own."
     )
 
@@ -133,7 +136,7 @@ def _rows(rhat: Any, ess: Any) -> list[tuple[str, str, str]]:
         return []
     sizes = ess if isinstance(ess, Mapping) else {}
     return [
-        (_NAMES.get(name, text(name, 60)), number(value, 4), count(sizes.get(name)))
+        (_NAMES.get(name, text(name, 60)), decimals(value), count(sizes.get(name)))
         for name, value in list(rhat.items())[:40]
     ]
 

@@ -3,16 +3,16 @@
 from typing import Any, NamedTuple
 
 from kolchin.report.content import Content
-from kolchin.report.words import counted, is_number, number, percent
+from kolchin.report.words import count, counted, decimals, is_number, percent
 
 _MEASURES = {
-    "precision": "Precision: of the pairs linked, the share that is right",
-    "recall": "Recall: of the true pairs, the share that was found",
-    "f1": "F1: precision and recall in one number",
-    "bcubed_precision": "Precision, record by record (B-cubed)",
-    "bcubed_recall": "Recall, record by record (B-cubed)",
-    "bcubed_f1": "F1, record by record (B-cubed)",
-    "adjusted_rand": "Adjusted Rand index: 1 is perfect, 0 is chance",
+    "precision": ("Precision", "of the pairs linked, the share that is right"),
+    "recall": ("Recall", "of the true pairs, the share that was found"),
+    "f1": ("F1", "precision and recall in one number"),
+    "bcubed_precision": ("B-cubed precision", "the same, as a mean over records"),
+    "bcubed_recall": ("B-cubed recall", "the same, as a mean over records"),
+    "bcubed_f1": ("B-cubed F1", "both in one number"),
+    "adjusted_rand": ("Adjusted Rand index", "1 is perfect, 0 is chance"),
 }
 
 
@@ -20,6 +20,7 @@ class Measure(NamedTuple):
     """A measure of the list of entities, and its posterior mean with interval."""
 
     name: str
+    meaning: str
     listed: str
     mean: str
     interval: str
@@ -40,7 +41,7 @@ def evaluation(content: Content) -> Evaluation | None:
     listed = given.get("point_estimate") or {}
     drawn = given.get("posterior") or {}
     measures = [
-        _measure(words, listed.get(name), drawn.get(name))
+        _measure(*words, listed.get(name), drawn.get(name))
         for name, words in _MEASURES.items()
         if name in listed or name in drawn
     ]
@@ -75,20 +76,21 @@ def _sentences(listed: dict[str, Any]) -> list[str]:
     if is_number(listed.get("n_clusters")) and is_number(listed.get("n_true_clusters")):
         found, true = listed["n_clusters"], listed["n_true_clusters"]
         sentences.append(
-            f"It has {counted(found, 'entity', 'entities')}; in truth there are {number(true, 9)}."
+            f"It has {counted(found, 'entity', 'entities')}; in truth there are {count(true)}."
         )
     if listed.get("n_unknown"):
         sentences.append(f"{counted(listed['n_unknown'], 'record')} of unknown truth are left out.")
     return sentences
 
 
-def _measure(words: str, listed: Any, drawn: Any) -> Measure:
+def _measure(name: str, meaning: str, listed: Any, drawn: Any) -> Measure:
     summary = drawn if isinstance(drawn, dict) else {"mean": drawn}
     low, high = summary.get("q05"), summary.get("q95")
     known = is_number(low) and is_number(high)
     return Measure(
-        name=words,
-        listed=number(listed),
-        mean=number(summary.get("mean")),
-        interval=f"{number(low)} to {number(high)}" if known else "",
+        name=name,
+        meaning=meaning,
+        listed=decimals(listed),
+        mean=decimals(summary.get("mean")),
+        interval=f"{decimals(low)} to {decimals(high)}" if known else "",
     )

@@ -28,6 +28,7 @@ class Headline(NamedTuple):
     duplicates_interval: str
     sure: str
     paragraph: list[str]
+    listed: str
 
 
 def headline(content: Content) -> Headline:
@@ -43,6 +44,7 @@ def headline(content: Content) -> Headline:
         duplicates_interval=_between(n_records - found["q95"], n_records - found["q05"]),
         sure=percent(_share_sure(content)),
         paragraph=_paragraph(content, found),
+        listed=_listed(content, found),
     )
 
 
@@ -109,38 +111,46 @@ def _entity_count(content: Content) -> Mapping[str, float]:
 
 def _paragraph(content: Content, found: Mapping[str, float]) -> list[str]:
     n_records, mean = content.n_records, found["mean"]
-    listed = content.entities["entity"].n_unique()
-    open_pairs = n_undecided(content)
-    sentences = [
-        f"The {counted(n_records, 'record')} most probably describe "
-        f"{counted(mean, 'entity', 'entities')}; with 90% probability the true number lies "
-        f"{_between(found['q05'], found['q95'])}.",
-        f"So {percent((n_records - mean) / max(n_records, 1))} of the records repeat an entity "
-        "that the table already has.",
-        f"The list of entities that goes with this report has {count(listed)}"
-        + ("." if _inside(listed, found) else _why_outside(listed, found)),
-        f"{percent(_share_sure(content))} of the records are in a group that is at least "
-        f"{percent(SURE)} sure, and {counted(open_pairs, 'pair')} of records "
+    if n_records == 0:
+        return ["The table has no records."]
+    repeated = n_records - mean
+    return [
+        f"The {counted(n_records, 'record')} describe about {counted(mean, 'entity', 'entities')}; "
         + (
-            f"{'is' if open_pairs == 1 else 'are'} close enough to a coin toss to deserve a "
-            "person's look."
-            if open_pairs
-            else "are undecided."
+            "nearly every draw has this number."
+            if _is_sharp(found)
+            else "with 90% probability the true number lies "
+            f"{_between(found['q05'], found['q95'])}."
         ),
+        (
+            f"So {percent(repeated / n_records)} of the records repeat an entity that the table "
+            "already has."
+            if repeated >= 0.5
+            else "So no record repeats another."
+        ),
+        f"{percent(_share_sure(content))} of the records are in a group that is at least "
+        f"{percent(SURE)} sure.",
+        _open_pairs_in_words(n_undecided(content)),
     ]
-    return sentences if n_records else ["The table has no records."]
 
 
-def _inside(listed: int, found: Mapping[str, float]) -> bool:
-    return round(found["q05"]) <= listed <= round(found["q95"])
+def _open_pairs_in_words(n_pairs: int) -> str:
+    if n_pairs == 0:
+        return "No pair of records is undecided."
+    verb = "is" if n_pairs == 1 else "are"
+    return f"{counted(n_pairs, 'pair')} of records {verb} undecided and listed below for a person."
 
 
-def _why_outside(listed: int, found: Mapping[str, float]) -> str:
-    apart = listed > found["mean"]
+def _listed(content: Content, found: Mapping[str, float]) -> str:
+    """Say how many entities the list has, and why that may lie outside the interval."""
+    listed = content.entities["entity"].n_unique()
+    sentence = f"The list that goes with this report has {counted(listed, 'entity', 'entities')}"
+    if round(found["q05"]) <= listed <= round(found["q95"]):
+        return sentence + "."
+    word = "apart" if listed > found["mean"] else "together"
     return (
-        ": it decides every doubtful case for itself, and where "
-        + ("apart" if apart else "together")
-        + " is a little more probable it says so each time, while the count above weighs both."
+        f"{sentence}. It has to decide each doubtful case, and where {word} is a little more "
+        f"probable it says {word} every time; the count above weighs both."
     )
 
 
@@ -149,9 +159,13 @@ def _share_sure(content: Content) -> float | None:
     return float(share) if isinstance(share, int | float) else None
 
 
+def _is_sharp(found: Mapping[str, float]) -> bool:
+    return count(found["q05"]) == count(found["q95"])
+
+
 def _between(low: float, high: float) -> str:
     if count(low) == count(high):
-        return f"at {count(low)}"
+        return "in nearly every draw"
     return f"between {count(low)} and {count(high)}"
 
 

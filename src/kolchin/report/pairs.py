@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -16,6 +17,7 @@ UNDECIDED = (0.1, 0.9)
 MOST_PAIRS = 25
 MOST_FIELDS = 25
 MOST_OTHERS = 12
+ROUNDING = 1e-9
 ALIKE = 0.6
 """From this similarity on, two texts are marked where they differ; below, as a whole."""
 
@@ -142,7 +144,8 @@ def marked(a: str, b: str) -> tuple[list[Piece], list[Piece]]:
     [Piece(text='Jo', differs=False), Piece(text='h', differs=True), Piece(text='n', differs=False)]
     """
     matcher = SequenceMatcher(None, a, b, autojunk=False)
-    if matcher.ratio() < ALIKE:
+    # Equal texts differ beyond the place where they were cut.
+    if a == b or matcher.ratio() < ALIKE:
         return _whole(a, True), _whole(b, True)
     left, right = [], []
     for tag, a0, a1, b0, b1 in matcher.get_opcodes():
@@ -167,12 +170,12 @@ def _waterfall(start: float, steps: Sequence[float]) -> tuple[list[Bar], float]:
 
     def bar(begin: float, end: float) -> Bar:
         left, right = sorted((begin, end))
-        direction = "up" if end >= begin else "down"
+        direction = "up" if end > begin - ROUNDING else "down"
         return Bar(
             round(100 * (left - low) / span, 2), round(100 * (right - left) / span, 2), direction
         )
 
-    bars = [bar(begin, end) for begin, end in zip(levels[:-1], levels[1:], strict=True)]
+    bars = [bar(begin, end) for begin, end in pairwise(levels)]
     return [*bars, bar(0.0, levels[-1])], round(100 * -low / span, 2)
 
 

@@ -7,7 +7,8 @@ from kolchin.report.content import Content
 from kolchin.report.words import is_number, number, percent, text
 
 MOST_ROWS = 40
-MOST_SIZES = 6
+RARE = 0.001
+"""Sizes of a smaller share of the entities are not listed."""
 
 
 class ParameterRow(NamedTuple):
@@ -20,14 +21,16 @@ class ParameterRow(NamedTuple):
 
 
 def parameter_rows(content: Content) -> list[ParameterRow]:
-    """Return the parameters, of the distribution of sizes the first entries alone."""
+    """Return the parameters, of the distribution of sizes what is not rare."""
     given = content.summary.get("parameters") or {}
-    rows = [
-        _row(name, values)
-        for name, values in given.items()
-        if not (name.startswith("mu[") and _entry(name).isdigit() and int(_entry(name)) > MOST_SIZES)
-    ]
+    rows = [_row(name, values) for name, values in given.items() if not _is_rare_size(name, values)]
     return rows[:MOST_ROWS]
+
+
+def _is_rare_size(name: str, values: Any) -> bool:
+    """Tell whether a parameter is the share of a size that hardly any entity has."""
+    mean = values.get("mean") if isinstance(values, dict) else values
+    return name.startswith("mu[") and is_number(mean) and bool(mean < RARE)
 
 
 def _row(name: str, values: Any) -> ParameterRow:
@@ -58,7 +61,7 @@ def _delta(entry: str, mean: Any) -> str:
 
 def _mu(entry: str, mean: Any) -> str:
     noun = "record" if entry == "1" else "records"
-    return f"Of all entities, about {percent(mean)} have {entry} {noun}."
+    return f"{percent(mean)} of all entities have {entry} {noun}."
 
 
 def _fixed(meaning: str) -> Callable[[str, Any], str]:

@@ -7,8 +7,17 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from kolchin.report import charts, confidence, diagnostics, evaluation, fields, headline
-from kolchin.report import pairs, parameters, provenance
+from kolchin.report import (
+    charts,
+    confidence,
+    diagnostics,
+    evaluation,
+    fields,
+    headline,
+    pairs,
+    parameters,
+    provenance,
+)
 from kolchin.report.content import Content
 from kolchin.report.words import count, percent, text
 
@@ -28,30 +37,34 @@ def render_page(content: Content) -> str:
         "fields": fields.evidence_bars(content),
         "calibration": evaluation.calibration_rows(content),
     }
-    return _environment().get_template("report.html").render(
-        title=text(content.title, 200),
-        notes=[text(note, 1000) for note in content.notes],
-        headline=headline.headline(content),
-        sizes=rows["sizes"],
-        sizes_left_out=headline.sizes_left_out(content, len(rows["sizes"])),
-        confidence=rows["confidence"],
-        calibration=rows["calibration"],
-        pairs=pairs.undecided_pairs(content),
-        n_undecided=pairs.n_undecided(content),
-        undecided=[percent(bound) for bound in pairs.UNDECIDED],
-        fields=fields.field_rows(content),
-        n_fields=content.fields.height,
-        fields_in_words=fields.in_words(content),
-        parameters=parameters.parameter_rows(content),
-        verdict=diagnostics.verdict(content),
-        traces=traces,
-        evaluation=evaluation.evaluation(content),
-        settings=provenance.settings_rows(content),
-        timings=provenance.timing_rows(content),
-        charts=_charts(rows, traces),
-        style=_file("style.css"),
-        script=_file("page.js"),
-        vega=_vega(),
+    return (
+        _environment()
+        .get_template("report.html")
+        .render(
+            title=text(content.title, 200),
+            notes=[text(note, 1000) for note in content.notes],
+            headline=headline.headline(content),
+            sizes=rows["sizes"],
+            sizes_left_out=headline.sizes_left_out(content, len(rows["sizes"])),
+            confidence=rows["confidence"],
+            calibration=rows["calibration"],
+            pairs=pairs.undecided_pairs(content),
+            n_undecided=pairs.n_undecided(content),
+            undecided=[percent(bound) for bound in pairs.UNDECIDED],
+            fields=fields.field_rows(content),
+            n_fields=content.fields.height,
+            fields_in_words=fields.in_words(content),
+            parameters=parameters.parameter_rows(content),
+            verdict=diagnostics.verdict(content),
+            traces=traces,
+            evaluation=evaluation.evaluation(content),
+            settings=provenance.settings_rows(content),
+            timings=provenance.timing_rows(content),
+            charts=_charts(rows, traces),
+            style=_file("style.css"),
+            script=_file("page.js"),
+            vega=_vega(),
+        )
     )
 
 

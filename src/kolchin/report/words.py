@@ -2,7 +2,7 @@
 
 import json
 import math
-from typing import Any
+from typing import Any, TypeGuard
 
 NOTHING = "–"
 LONGEST_VALUE = 160
@@ -19,11 +19,16 @@ def number(value: Any, digits: int = 3) -> str:
     """
     if not is_number(value):
         return NOTHING
-    if value != 0 and abs(value) < 1e-4:
-        return f"{value:.{digits - 1}e}"
+    if 0 < value < 1e-4:
+        return "<0.0001"
     magnitude = math.floor(math.log10(abs(value))) if value else 0
     text = f"{value:,.{max(digits - 1 - magnitude, 0)}f}"
     return (text.rstrip("0").rstrip(".") if "." in text else text).replace("-", "−")
+
+
+def decimals(value: Any, digits: int = 3) -> str:
+    """Return a number with so many decimals."""
+    return f"{value:.{digits}f}".replace("-", "−") if is_number(value) else NOTHING
 
 
 def count(value: Any) -> str:
@@ -58,7 +63,11 @@ def percent(share: Any) -> str:
 
 def signed(bits: Any) -> str:
     """Return bits with their sign and one decimal."""
-    return f"{bits:+.1f}".replace("-", "−") if is_number(bits) else NOTHING
+    if not is_number(bits):
+        return NOTHING
+    # Adding 0.0 takes the sign off a zero.
+    rounded = round(bits, 1) + 0.0
+    return f"{rounded:+.1f}".replace("-", "−") if rounded else "0.0"
 
 
 def duration(seconds: Any) -> str:
@@ -80,6 +89,6 @@ def text(value: Any, longest: int = LONGEST_VALUE) -> str:
     return shown.translate(_CONTROLS)
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: Any) -> TypeGuard[float]:
     """Tell whether a value is a finite number."""
     return isinstance(value, int | float) and math.isfinite(value)
