@@ -48,9 +48,13 @@ def sampled() -> Content:
                 if row["quantity"].partition("[")[0] in posterior.parameters
             },
             "diagnostics": {
-                "rhat": dict(draws.select("quantity", "rhat").iter_rows()),
-                "ess": dict(draws.select("quantity", "ess_bulk").iter_rows()),
+                "rhat": draws["rhat"].max(),
+                "ess": draws["ess_bulk"].min(),
                 "converged": posterior.converged(),
+                "quantities": {
+                    row["quantity"]: {"rhat": row["rhat"], "ess": row["ess_bulk"]}
+                    for row in draws.iter_rows(named=True)
+                },
             },
             "evaluation": evaluation,
             "seconds": {"reading": 0.21, "sampling": 75.3, "summarising": 1.4},
@@ -172,6 +176,7 @@ def large(n_records: int = 100_000) -> Content:
             "n_entities": n_entities + rng.normal(0, 40, (4, 5000)).round(),
             "delta[name]": rng.normal(0.12, 0.005, (4, 5000)),
         },
+        prior_bits=-17.3,
     )
 
 
@@ -233,7 +238,12 @@ def hostile() -> Content:
     other = HOSTILE + "\x00\u202e"
     summary = dict(tiny().summary) | {
         "parameters": {f"delta[{HOSTILE}]": {"mean": 0.1, "sd": 0.1, "q05": 0.05, "q95": 0.2}},
-        "diagnostics": {"rhat": {HOSTILE: 1.2}, "ess": {HOSTILE: 12.0}, "converged": False},
+        "diagnostics": {
+            "rhat": 1.2,
+            "ess": 12.0,
+            "converged": False,
+            "quantities": {HOSTILE: {"rhat": 1.2, "ess": 12.0}},
+        },
         "settings": {HOSTILE: HOSTILE, "nested": {HOSTILE: [HOSTILE]}},
         "seconds": {HOSTILE: 1.0},
         "version": HOSTILE,

@@ -123,6 +123,28 @@ def test_waterfall_leads_from_the_odds_before_the_fields_to_the_odds_of_the_pair
         reached = end
 
 
+def test_prior_odds_and_other_records_are_told_apart_where_the_prior_is_known():
+    content = large()
+    pair = pairs.undecided_pairs(content)[0]
+    assert (pair.start.name, pair.start.bits) == ("Prior odds", "−17.3")
+    link = content.links.filter(pl.col("record_a") == int(pair.record_a)).row(0, named=True)
+    odds = np.log2(link["probability"] / (1 - link["probability"]))
+    others = odds + 17.3 - sum(link[name] for name in content.compared)
+    assert [(row.name, row.bits) for row in pair.more] == [
+        ("What other records say", pairs.signed(others))
+    ]
+
+
+def test_field_named_like_a_column_of_the_links():
+    links = {"record_a": ["a"], "record_b": ["b"], "probability": [0.5], "same_entity": [False]}
+    content = tiny(
+        links=pl.DataFrame(links | {"probability_bits": [2.0]}),
+        values=pl.DataFrame({"probability": ["high", "low", None]}),
+    )
+    (row,) = pairs.undecided_pairs(content)[0].rows
+    assert (row.name, row.state, row.bits) == ("probability", "differs", "+2.0")
+
+
 def test_differences_are_marked():
     left, right = pairs.marked("Maria Gonzalez", "Maria Gonzales")
     assert [piece.text for piece in left if piece.differs] == ["z"]
@@ -146,8 +168,7 @@ def test_differences_beyond_what_is_shown_count():
         ({"rhat": 1.3, "ess": 900.0, "converged": False}, ["do not agree", "kolchin resume"]),
         ({"rhat": 1.002, "ess": 90.0, "converged": False}, ["worth 90", "more draws are all"]),
         ({"rhat": None, "ess": None, "converged": False}, ["too few draws to tell"]),
-        ({"rhat": float("inf"), "ess": 2.0, "converged": False}, ["do not agree"]),
-        ({"rhat": {"K": 1.0, "delta": 1.2}, "ess": {"K": 5.0}, "converged": False}, ["1.200"]),
+        ({"quantities": {"delta": {"rhat": 1.234, "ess": None}}}, ["delta 1.234 –"]),
         ({}, ["Not stable yet", "too few draws to tell"]),
     ],
 )
@@ -157,6 +178,14 @@ def test_diagnostics_in_words(given, words):
     for word in words:
         assert word in text
     assert ("take the numbers as a draft" in text) != bool(given.get("converged"))
+
+
+def test_runs_stuck_apart_are_not_called_too_few():
+    """JSON has no infinity, so an R-hat without bound comes as none."""
+    given = {"diagnostics": {"rhat": None, "ess": 2.0, "converged": False}}
+    stuck = {"n_entities": np.repeat([[2.0], [3.0]], 50, axis=1)}
+    text = Page(render(tiny(summary=given, traces=stuck))).text
+    assert "do not agree yet (R-hat without bound" in text
 
 
 def test_traces_are_thinned():

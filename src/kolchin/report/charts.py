@@ -84,7 +84,7 @@ def calibration_chart(rows: Rows) -> Spec:
     """Draw the share of true links against the probability given."""
     ends = alt.Chart(_data([{"said": 0, "true": 0}, {"said": 1, "true": 1}]))
     x = alt.X("said:Q", title="probability given", axis=_axis("%"), scale=alt.Scale(domain=[0, 1]))
-    y = alt.Y("true:Q", title="share truly the same", axis=_axis("%", grid=True))
+    y = alt.Y("true:Q", title="share truly the same", axis=_axis("%", upright=True))
     base = alt.Chart(_data(rows)).encode(x=x, y=y)
     chart = (
         ends.mark_line(color=MUTED, strokeDash=[4, 4], strokeWidth=1).encode(x=x, y=y)
@@ -105,7 +105,7 @@ def trace_chart(rows: Rows, chains: Sequence[str]) -> Spec:
         .mark_line(strokeWidth=1, opacity=0.8)
         .encode(
             x=alt.X("draw:Q", title="draw", axis=_axis(",d", ticks=4), scale=alt.Scale(nice=False)),
-            y=alt.Y("value:Q", title=None, axis=_axis(grid=True), scale=alt.Scale(zero=False)),
+            y=alt.Y("value:Q", title=None, axis=_axis(upright=True), scale=alt.Scale(zero=False)),
             color=alt.Color(
                 "run:N", legend=None, scale=alt.Scale(domain=list(chains), range=colours)
             ),
@@ -124,11 +124,13 @@ def _labels() -> alt.Y:
     return alt.Y("label:N", sort=None, axis=axis, scale=alt.Scale(paddingInner=0.4))
 
 
-def _axis(form: str | None = None, grid: bool = False, ticks: int = 5) -> alt.Axis:
+def _axis(form: str | None = None, upright: bool = False, ticks: int = 5) -> alt.Axis:
     options: dict[str, Any] = {} if form is None else {"format": form}
     if form == ",d":
         options["tickMinStep"] = 1
-    return alt.Axis(grid=grid, tickCount=ticks, labelFlush=True, labelOverlap=True, **options)
+    return alt.Axis(
+        grid=upright, tickCount=ticks, labelFlush=not upright, labelOverlap=True, **options
+    )
 
 
 def _room_for_text(pixels: int, domain: list[float]) -> alt.Scale:

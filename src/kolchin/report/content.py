@@ -28,6 +28,7 @@ class Content:
     traces : name -> (chain, draw), of the number of entities and of the parameters.
     calibration : bin, n_pairs, mean_probability, share_true, low, high; None without truth.
     notes : what a reader should know about the input or the run.
+    prior_bits : log2 of the prior odds that two records are one, where known.
     """
 
     title: str
@@ -40,6 +41,7 @@ class Content:
     traces: Mapping[str, NDArray[Any]]
     calibration: pl.DataFrame | None = None
     notes: Sequence[str] = ()
+    prior_bits: float | None = None
 
     @property
     def n_records(self) -> int:
@@ -47,6 +49,11 @@ class Content:
         return self.entities.height
 
     @property
-    def compared(self) -> list[str]:
-        """Names of the fields that the links carry evidence of."""
-        return [name for name in self.links.columns if name not in LINK_COLUMNS]
+    def compared(self) -> dict[str, str]:
+        """The columns of evidence in the links, each with the column of the input it is about.
+
+        A field called like a column of the links has ``_bits`` at its end there.
+        """
+        names = [name for name in self.links.columns if name not in LINK_COLUMNS]
+        known = set(self.fields["column"]) | set(self.values.columns)
+        return {name: name if name in known else name.removesuffix("_bits") for name in names}

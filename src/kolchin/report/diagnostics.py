@@ -11,6 +11,10 @@ from kolchin.report.words import count, decimals, is_number, text
 
 RHAT_BOUND = 1.01
 ESS_BOUND = 400
+FEWEST_DRAWS = 4
+"""With fewer, nothing can be said of R-hat."""
+
+MOST_ROWS = 40
 MOST_TRACES = 12
 MOST_CHAINS = 8
 MOST_POINTS = 1000
@@ -45,8 +49,10 @@ class Trace(NamedTuple):
 def verdict(content: Content) -> Verdict:
     """Return the verdict on the chains."""
     given = content.summary.get("diagnostics") or {}
-    rhat, ess = given.get("rhat"), given.get("ess")
-    worst, least = _extreme(rhat, max), _extreme(ess, min)
+    worst, least = _known(given.get("rhat")), _known(given.get("ess"))
+    if worst is None and _n_draws(content) >= FEWEST_DRAWS:
+        # JSON has no infinity: runs that are each stuck at a value of their own.
+        worst = float("inf")
     converged = bool(given.get("converged", False))
     return Verdict(
         converged=converged,
@@ -55,7 +61,7 @@ def verdict(content: Content) -> Verdict:
         else "Not stable yet: take the numbers as a draft",
         reasons=[_agreement(worst), _worth(least)],
         advice=[] if converged else _advice(worst, least),
-        rows=_rows(rhat, ess),
+        rows=_rows(given),
     )
 
 
@@ -94,9 +100,10 @@ def _agreement(rhat: float | None) -> str:
             f"The independent runs agree (R-hat {decimals(rhat)}; below {RHAT_BOUND} is good): "
             "each started elsewhere and all arrived at the same answer."
         )
+    size = f"R-hat {decimals(rhat)}" if is_number(rhat) else "R-hat without bound"
     return (
-        f"The independent runs do not agree yet (R-hat {decimals(rhat)}; it should be below "
-        f"{RHAT_BOUND}): they started apart, and each still tells a story of its own."
+        f"The independent runs do not agree yet ({size}; it should be below {RHAT_BOUND}): they "
+        "started apart, and each still tells a story of its own."
     )
 
 
@@ -130,20 +137,18 @@ def _advice(rhat: float | None, ess: float | None) -> list[str]:
     return advice
 
 
-def _rows(rhat: Any, ess: Any) -> list[tuple[str, str, str]]:
+def _rows(given: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """Return quantity, R-hat and effective size where they are given by quantity."""
-    if not isinstance(rhat, Mapping):
-        return []
-    sizes = ess if isinstance(ess, Mapping) else {}
+    quantities = given.get("quantities") or {}
     return [
-        (_NAMES.get(name, text(name, 60)), decimals(value), count(sizes.get(name)))
-        for name, value in list(rhat.items())[:40]
+        (_NAMES.get(name, text(name, 60)), decimals(each.get("rhat")), count(each.get("ess")))
+        for name, each in list(quantities.items())[:MOST_ROWS]
     ]
 
 
-def _extreme(given: Any, choose: Any) -> float | None:
-    """Return the worst of a number or of a mapping of numbers; None if any cannot be told."""
-    values = list(given.values()) if isinstance(given, Mapping) else [given]
-    if not values or not all(is_number(value) or value == float("inf") for value in values):
-        return None
-    return float(choose(values))
+def _n_draws(content: Content) -> int:
+    return max((np.asarray(draws).shape[1] for draws in content.traces.values()), default=0)
+
+
+def _known(value: Any) -> float | None:
+    return float(value) if is_number(value) else None

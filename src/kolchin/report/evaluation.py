@@ -12,6 +12,9 @@ _MEASURES = {
     "bcubed_precision": ("B-cubed precision", "the same, as a mean over records"),
     "bcubed_recall": ("B-cubed recall", "the same, as a mean over records"),
     "bcubed_f1": ("B-cubed F1", "both in one number"),
+    "cluster_precision": ("Entity precision", "of the entities listed, the share exactly right"),
+    "cluster_recall": ("Entity recall", "of the true entities, the share found exactly"),
+    "cluster_f1": ("Entity F1", "both in one number"),
     "adjusted_rand": ("Adjusted Rand index", "1 is perfect, 0 is chance"),
 }
 

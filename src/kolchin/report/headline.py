@@ -80,9 +80,8 @@ def entity_histogram(content: Content) -> list[dict[str, Any]]:
 
 def size_rows(content: Content) -> list[dict[str, Any]]:
     """Return the sizes that probably occur, the smallest first, each with its interval."""
-    likely = content.sizes.filter((pl.col("q95") >= 0.5) | (pl.col("mean") >= 0.5)).sort("size")
     rows = []
-    for row in likely.head(MOST_SIZES).iter_rows(named=True):
+    for row in _shown_sizes(content).iter_rows(named=True):
         label = counted(row["size"], "record")
         words = f"{count(row['mean'])}  ({_dash(row['q05'], row['q95'])})"
         bounds = {key: round(float(row[key]), 2) for key in ("mean", "q05", "q95")}
@@ -90,15 +89,20 @@ def size_rows(content: Content) -> list[dict[str, Any]]:
     return rows
 
 
-def sizes_left_out(content: Content, shown: int) -> str:
+def sizes_left_out(content: Content) -> str:
     """Say what the chart of sizes does not show."""
-    more = content.sizes.sort("size").filter(pl.col("mean") > 0)[shown:]
+    more = content.sizes.join(_shown_sizes(content), on="size", how="anti")
     if more.height == 0 or more["mean"].sum() < 0.5:
         return ""
     return (
-        f"Another {counted(more['mean'].sum(), 'entity', 'entities')} in larger groups, of up to "
-        f"{counted(more['size'].max(), 'record')}, are not drawn."
+        f"Not drawn: about {counted(more['mean'].sum(), 'entity', 'entities')} of other sizes, "
+        f"up to {counted(more['size'].max(), 'record')}."
     )
+
+
+def _shown_sizes(content: Content) -> pl.DataFrame:
+    likely = (pl.col("q95") >= 0.5) | (pl.col("mean") >= 0.5)
+    return content.sizes.filter(likely).sort("size").head(MOST_SIZES)
 
 
 def _entity_count(content: Content) -> Mapping[str, float]:

@@ -11,6 +11,7 @@ import polars as pl
 from kolchin.report.content import Content
 from kolchin.report.words import LONGEST_VALUE, is_number, percent, signed, text
 
+START = "start"
 UNDECIDED = (0.1, 0.9)
 """Pairs with a probability in this range are called undecided."""
 
@@ -57,6 +58,7 @@ class Pair(NamedTuple):
     linked: bool
     differing: str
     rows: list[Row]
+    more: list[Row]
     others: list[Row]
     start: Row | None
     total: Row | None
@@ -87,20 +89,20 @@ def _undecided(content: Content) -> pl.DataFrame:
 
 def _pair(content: Content, link: Mapping[str, Any], place: Mapping[Any, int]) -> Pair:
     a, b = (_record(content, place.get(link[name])) for name in ("record_a", "record_b"))
-    bits = {name: float(link[name] or 0.0) for name in content.compared}
+    bits = {name: float(link[column] or 0.0) for column, name in content.compared.items()}
     shown = _largest(bits)
-    steps = [bits[name] for name in shown]
-    if len(shown) < len(bits):
-        steps.append(sum(bits.values()) - sum(steps))
-    start = _log_odds(link["probability"]) - sum(bits.values())
+    rest = _rest(content, bits, shown, _log_odds(link["probability"]))
+    start = rest.pop(START)
+    steps = [*(bits[name] for name in shown), *rest.values()]
     bars, zero = _waterfall(start, steps)
     rows = [
         compare(name, a.get(name), b.get(name), signed(bits[name]), bar)
         for name, bar in zip(shown, bars[1:], strict=False)
     ]
-    if len(shown) < len(bits):
-        left_out = f"{len(bits) - len(shown)} more fields"
-        rows.append(Row(left_out, [], [], "same", signed(steps[-1]), bars[-2]))
+    more = [
+        Row(name, [], [], "", signed(step), bar)
+        for (name, step), bar in zip(rest.items(), bars[1 + len(shown) :], strict=False)
+    ]
     others = [name for name in content.values.columns if name not in bits][:MOST_OTHERS]
     return Pair(
         record_a=text(link["record_a"]),
@@ -109,11 +111,31 @@ def _pair(content: Content, link: Mapping[str, Any], place: Mapping[Any, int]) -
         linked=bool(link["same_entity"]),
         differing=_listed(row.name for row in rows if row.state == "differs"),
         rows=rows,
+        more=more,
         others=[compare(name, a.get(name), b.get(name)) for name in others],
-        start=Row("", [], [], "", signed(start), bars[0]) if bits else None,
+        start=Row(_start_in_words(content), [], [], "", signed(start), bars[0]) if bits else None,
         total=Row("", [], [], "", signed(start + sum(steps)), bars[-1]) if bits else None,
         zero=zero,
     )
+
+
+def _rest(
+    content: Content, bits: Mapping[str, float], shown: Sequence[str], log_odds: float
+) -> dict[str, float]:
+    """Return what leads to the pair's odds beside the fields shown: before them and after."""
+    unseen = log_odds - sum(bits.values())
+    prior = content.prior_bits
+    rest = {START: unseen if prior is None else prior}
+    if len(shown) < len(bits):
+        left_out = sum(bits.values()) - sum(bits[name] for name in shown)
+        rest[f"{len(bits) - len(shown)} more fields"] = left_out
+    if prior is not None:
+        rest["What other records say"] = unseen - prior
+    return rest
+
+
+def _start_in_words(content: Content) -> str:
+    return "Odds before the fields" if content.prior_bits is None else "Prior odds"
 
 
 def _record(content: Content, row: int | None) -> Mapping[str, Any]:

@@ -7,6 +7,7 @@ from kolchin.report.content import Content
 from kolchin.report.words import duration, text
 
 MOST_ROWS = 60
+_OWN = ("version", "seed", "draws", "ended")
 
 Rows = list[tuple[str, str]]
 
@@ -14,7 +15,7 @@ Rows = list[tuple[str, str]]
 def settings_rows(content: Content) -> Rows:
     """Return version, seed and the settings, nested ones with dots."""
     summary = content.summary
-    rows = [(name, text(summary[name], 300)) for name in ("version", "seed") if name in summary]
+    rows = [(name, text(summary[name], 300)) for name in _OWN if name in summary]
     rows += _flat(summary.get("settings") or {})
     return rows[:MOST_ROWS]
 
