@@ -125,7 +125,7 @@ def _labels() -> alt.Y:
 
 
 def _axis(form: str | None = None, upright: bool = False, ticks: int = 5) -> alt.Axis:
-    options: dict[str, Any] = {} if form is None else {"format": form}
+    options: dict[str, Any] = {"labelSeparation": 8} | ({} if form is None else {"format": form})
     if form == ",d":
         options["tickMinStep"] = 1
     return alt.Axis(

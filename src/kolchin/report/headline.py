@@ -142,7 +142,7 @@ def _open_pairs_in_words(n_pairs: int) -> str:
     if n_pairs == 0:
         return "No pair of records is undecided."
     verb = "is" if n_pairs == 1 else "are"
-    return f"{counted(n_pairs, 'pair')} of records {verb} undecided and listed below for a person."
+    return f"{counted(n_pairs, 'pair')} of records {verb} undecided; the closest are shown below."
 
 
 def _listed(content: Content, found: Mapping[str, float]) -> str:
