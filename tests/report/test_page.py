@@ -1,0 +1,317 @@
+"""What the page says, and that it stays small, safe and the same."""
+
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+from contents import HOSTILE, hostile, large, sampled, tiny
+from pages import Page
+
+from kolchin.report import diagnostics, pairs, render
+
+CONTENTS = {"sampled": sampled, "large": large, "tiny": tiny, "hostile": hostile}
+
+
+@pytest.fixture(params=CONTENTS)
+def html(request):
+    return render(CONTENTS[request.param]())
+
+
+def test_page_is_well_formed_small_and_the_same_again(html, request):
+    page = Page(html)
+    assert page.elements[0] == ("html", {"lang": "en"})
+    assert len(html.encode()) < 2_000_000
+    assert render(CONTENTS[request.node.callspec.params["html"]]()) == html
+
+
+def test_page_loads_nothing(html):
+    """No element names a resource, no rule of the style does, and the policy forbids the rest."""
+    page = Page(html)
+    for tag, attributes in page.elements:
+        for name in ("src", "href", "action", "data", "poster", "srcset", "background"):
+            address = attributes.get(name)
+            assert address is None or address.startswith("#") or address == "data:,", (tag, address)
+    style = html[html.index("<style>") : html.index("</style>")]
+    assert "url(" not in style
+    assert "@import" not in style
+    assert "default-src 'none'" in html
+    assert "http" not in json.dumps(page.charts)
+    code = "".join(code for _, code in page.scripts)
+    addresses = set(re.findall(r"https?://[\w.-]+", code))
+    # Names of XML vocabularies, and links of a menu that Vega-Embed is told not to show.
+    assert addresses <= {"http://www.w3.org", "https://github.com", "https://vega.github.io"}
+    assert "actions: false" in code
+
+
+def test_same_page_in_another_process():
+    """Nothing depends on the order of sets or on addresses in memory."""
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); from contents import hostile;"
+        "from kolchin.report import render; import hashlib;"
+        "print(hashlib.sha256(render(hostile()).encode()).hexdigest())"
+    )
+    folder = __file__.rpartition("/")[0]
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", code, folder],
+            check=True,
+            capture_output=True,
+            text=True,
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path)},
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(found) == 1
+
+
+def test_headline_says_how_many():
+    content = sampled()
+    text = Page(render(content)).text
+    found = content.summary["n_entities"]
+    assert f"describe about {found['mean']:.0f} entities" in text
+    assert f"between {found['q05']:.0f} and {found['q95']:.0f}" in text
+    assert f"{789 - found['q95']:.0f} and {789 - found['q05']:.0f}" in text
+
+
+def test_list_outside_the_interval_is_explained():
+    content = sampled()
+    listed = content.entities["entity"].n_unique()
+    found = content.summary["n_entities"]
+    text = Page(render(content)).text
+    assert f"has {listed} entities" in text
+    assert ("where apart is a little more probable" in text) == (listed > round(found["q95"]))
+
+
+def test_undecided_pairs_nearest_to_one_half_come_first():
+    content = large()
+    chances = content.links["probability"].to_numpy()
+    shown = pairs.undecided_pairs(content)
+    nearest = content.links[np.argsort(np.abs(chances - 0.5))[: pairs.MOST_PAIRS]]
+    assert [(p.record_a, p.record_b) for p in shown] == [
+        (str(a), str(b)) for a, b in nearest.select("record_a", "record_b").rows()
+    ]
+    page = Page(render(content))
+    assert len(page.with_class("pair")) == pairs.MOST_PAIRS
+    open_pairs = np.count_nonzero((chances >= 0.1) & (chances <= 0.9))
+    assert f"{open_pairs:,} pairs have a probability between 10% and 90%" in page.text
+
+
+def test_waterfall_leads_from_the_odds_before_the_fields_to_the_odds_of_the_pair():
+    content = sampled()
+    pair = pairs.undecided_pairs(content)[0]
+    link = content.links.filter(
+        pl.col("record_a") == int(pair.record_a), pl.col("record_b") == int(pair.record_b)
+    ).row(0, named=True)
+    odds = np.log2(link["probability"] / (1 - link["probability"]))
+    bits = [link[row.name] for row in pair.rows]
+    assert [row.bits for row in pair.rows] == [pairs.signed(b) for b in bits]
+    assert pair.start.bits == pairs.signed(odds - sum(bits))
+    assert pair.total.bits == pairs.signed(odds)
+    # Every bar begins where the one before it ends.
+    reached = pair.zero
+    for row, value in zip([pair.start, *pair.rows], [odds - sum(bits), *bits], strict=True):
+        left, right = row.bar.left, row.bar.left + row.bar.width
+        begin, end = (left, right) if value >= 0 else (right, left)
+        assert begin == pytest.approx(reached, abs=0.03)
+        assert row.bar.direction == ("up" if value >= 0 else "down")
+        assert left >= -0.01
+        assert right <= 100.01
+        reached = end
+
+
+def test_prior_odds_and_other_records_are_told_apart_where_the_prior_is_known():
+    content = large()
+    pair = pairs.undecided_pairs(content)[0]
+    assert (pair.start.name, pair.start.bits) == ("Prior odds", "−17.3")
+    link = content.links.filter(pl.col("record_a") == int(pair.record_a)).row(0, named=True)
+    odds = np.log2(link["probability"] / (1 - link["probability"]))
+    others = odds + 17.3 - sum(link[name] for name in content.compared)
+    assert [(row.name, row.bits) for row in pair.more] == [
+        ("What other records say", pairs.signed(others))
+    ]
+
+
+def test_field_named_like_a_column_of_the_links():
+    links = {"record_a": ["a"], "record_b": ["b"], "probability": [0.5], "same_entity": [False]}
+    content = tiny(
+        links=pl.DataFrame(links | {"probability_bits": [2.0]}),
+        values=pl.DataFrame({"probability": ["high", "low", None]}),
+    )
+    (row,) = pairs.undecided_pairs(content)[0].rows
+    assert (row.name, row.state, row.bits) == ("probability", "differs", "+2.0")
+
+
+def test_differences_are_marked():
+    left, right = pairs.marked("Maria Gonzalez", "Maria Gonzales")
+    assert [piece.text for piece in left if piece.differs] == ["z"]
+    assert [piece.text for piece in right if piece.differs] == ["s"]
+    assert "".join(piece.text for piece in left) == "Maria Gonzalez"
+    assert pairs.marked("York", "Leeds") == ([("York", True)], [("Leeds", True)])
+    assert pairs.compare("name", "a", None).state == "missing"
+    assert pairs.compare("name", "a", "a").state == "same"
+
+
+def test_differences_beyond_what_is_shown_count():
+    row = pairs.compare("notes", "x" * 500 + "1", "x" * 500 + "2")
+    assert row.state == "differs"
+    assert any(piece.differs for piece in row.a + row.b)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"rhat": 1.002, "ess": 900.0, "converged": True}, ["The result is stable", "runs agree"]),
+        ({"rhat": 1.3, "ess": 900.0, "converged": False}, ["do not agree", "kolchin resume"]),
+        ({"rhat": 1.002, "ess": 90.0, "converged": False}, ["worth 90", "more draws are all"]),
+        ({"rhat": None, "ess": None, "converged": False}, ["too few draws to tell"]),
+        ({"quantities": {"delta": {"rhat": 1.234, "ess": None}}}, ["delta 1.234 –"]),
+        ({}, ["Not stable yet", "too few draws to tell"]),
+    ],
+)
+def test_diagnostics_in_words(given, words):
+    content = tiny(summary=dict(tiny().summary) | {"diagnostics": given})
+    text = Page(render(content)).text
+    for word in words:
+        assert word in text
+    assert ("take the numbers as a draft" in text) != bool(given.get("converged"))
+
+
+def test_runs_stuck_apart_are_not_called_too_few():
+    """JSON has no infinity, so an R-hat without bound comes as none."""
+    given = {"diagnostics": {"rhat": None, "ess": 2.0, "converged": False}}
+    stuck = {"n_entities": np.repeat([[2.0], [3.0]], 50, axis=1)}
+    text = Page(render(tiny(summary=given, traces=stuck))).text
+    assert "do not agree yet (R-hat without bound" in text
+
+
+def test_traces_are_thinned():
+    content = large()
+    trace = diagnostics.traces(content)[0]
+    n_points = sum(len(row) - 1 for row in trace.data)
+    assert 500 <= n_points <= diagnostics.MOST_POINTS
+    draws = content.traces["n_entities"]
+    for row in trace.data:
+        assert row["run 1"] == pytest.approx(draws[0, row["draw"] - 1], rel=1e-4)
+
+
+def test_truth_is_compared_only_when_given():
+    content = sampled()
+    page = Page(render(content))
+    point = content.summary["evaluation"]["point_estimate"]
+    assert f"{point['precision']:.3f}" in page.text
+    assert "in truth there are 587" in page.text
+    points = page.rows("calibration")
+    assert [p["true"] for p in points] == content.calibration["share_true"].round(4).to_list()
+    without = Page(render(tiny()))
+    assert "calibration" not in without.charts
+    assert "Against the truth" not in without.text
+
+
+def test_charts_and_places_agree(html):
+    page = Page(html)
+    places = [attributes["data-chart"] for attributes in page.with_class("chart")]
+    assert sorted(places) == sorted(page.charts)
+    for attributes in page.with_class("chart"):
+        assert attributes["role"] == "img"
+        assert len(attributes["aria-label"]) > 10
+
+
+def test_shares_of_confidence_add_up():
+    values = Page(render(large())).rows("confidence")
+    assert sum(row["share"] for row in values) == pytest.approx(1, abs=1e-4)
+    sure = [row for row in values if row["label"] == "over 99%"]
+    whole = (large().entities["confidence"] >= 0.99).mean()
+    assert sum(row["share"] for row in sure) == pytest.approx(whole, abs=1e-4)
+
+
+def test_page_does_not_grow_with_the_table():
+    """Twice as many records, the same page but for the digits."""
+    one, two = (len(render(large(n)).encode()) for n in (50_000, 100_000))
+    assert abs(two - one) < 10_000
+
+
+def test_hostile_values_stay_text():
+    page = Page(render(hostile()))
+    assert len(page.scripts) == 3
+    assert not [tag for tag, _ in page.elements if tag == "img"]
+    assert not [a for _, attributes in page.elements for a in attributes if a.startswith("on")]
+    assert page.text.count("</script><script>window.hacked=1") >= 10
+    assert "{{7*7}}" in page.text
+    assert "\x00" not in page.text
+    labels = [row["label"] for row in page.rows("fields")]
+    assert HOSTILE[:50] in "".join(labels)
+
+
+def test_user_text_is_data_in_charts_and_nothing_else():
+    """Names of columns and expressions of charts are the page's own."""
+
+    def strip(node):
+        if isinstance(node, dict):
+            return {k: strip(v) for k, v in node.items() if k not in ("values", "datasets")}
+        return [strip(v) for v in node] if isinstance(node, list) else node
+
+    assert "hacked" not in json.dumps(strip(Page(render(hostile())).charts))
+
+
+def test_wide_tables_and_long_values_stay_bounded():
+    n = 3_000
+    names = [f"column {k}" for k in range(n)]
+    content = tiny(
+        links=pl.DataFrame(
+            {"record_a": ["a"], "record_b": ["b"], "probability": [0.5], "same_entity": [False]}
+            | {name: [float(k % 7) - 3] for k, name in enumerate(names)}
+        ),
+        values=pl.DataFrame({name: ["x" * 100_000, "y", None] for name in names[:20]}),
+        fields=pl.DataFrame(
+            {
+                "column": names,
+                "kind": "Text",
+                "used": True,
+                "why": "",
+                "distinct": 2,
+                "missing": 0.3,
+                "bits": 1.0,
+            }
+        ),
+    )
+    html = render(content)
+    assert len(html.encode()) < 1_200_000
+    text = Page(html).text
+    assert f"{n - pairs.MOST_FIELDS} more fields" in text
+    assert "more columns are not shown" in text
+
+
+def test_missing_parts_are_left_out():
+    """A summary from an unfinished run may hold next to nothing."""
+    page = Page(render(tiny(summary={})))
+    assert "describe about 3 entities" in page.text
+
+
+def test_empty_table():
+    content = tiny(
+        summary={},
+        entities=tiny().entities.clear(),
+        values=tiny().values.clear(),
+        sizes=tiny().sizes.clear(),
+        traces={},
+    )
+    assert "The table has no records" in Page(render(content)).text
+
+
+def test_importing_the_report_is_free():
+    code = (
+        "import sys, kolchin, kolchin.report;"
+        "print([m for m in ('altair', 'vl_convert', 'jinja2') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": ":".join(sys.path)},
+    )
+    assert done.stdout.strip() == "[]"
