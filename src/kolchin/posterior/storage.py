@@ -55,9 +55,14 @@ def append(posterior: "Posterior", folder: Path) -> Path:
         header, log_joint = _peek(parts[-1])
         first_draw = int(header["first_draw"]) + log_joint.shape[1]
         number = int(parts[-1].stem.removeprefix("draws-")) + 1
-    path = folder / f"draws-{number:05d}.npz"
+    path = part_path(folder, number)
     save(posterior, path, first_draw)
     return path
+
+
+def part_path(folder: Path, number: int) -> Path:
+    """Return where a folder's part of a given number is."""
+    return folder / f"draws-{number:05d}.npz"
 
 
 def load(path: Path) -> "Posterior":

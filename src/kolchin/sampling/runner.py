@@ -191,7 +191,9 @@ class Run:
             warming_up=any(worker.steps < plan.warmup for worker in workers),
             draws=sum(len(worker.draws) for worker in workers),
             total_draws=len(workers) * self.wanted,
-            n_clusters=np.array([worker.n_clusters[: self.kept] for worker in workers], dtype=float),
+            n_clusters=np.array(
+                [worker.n_clusters[: self.kept] for worker in workers], dtype=float
+            ),
             now=float(np.mean([worker.chain.n_clusters for worker in workers])),
             seconds=self.seconds,
         )

@@ -34,6 +34,7 @@ def run_state(run: Run, first_draw: int) -> Arrays:
     header = {
         "format": FORMAT,
         "first_draw": first_draw,
+        "kept": run.kept,
         "wanted": run.wanted,
         "ended": run.ended,
         "seconds": run.seconds,
@@ -87,14 +88,12 @@ def _pack_draws(draws: list[Draw]) -> dict[str, Any]:
 
 
 def _unpack_draws(packed: dict[str, Any]) -> list[Draw]:
-    return [
-        Draw(
-            *packed["store"].at(t),
-            {name: values[t] for name, values in packed["parameters"].items()},
-            float(log_joint),
-        )
-        for t, log_joint in enumerate(packed["log_joint"])
-    ]
+    draws = []
+    for t, log_joint in enumerate(packed["log_joint"]):
+        members, sizes = packed["store"].at(t)
+        parameters = {name: values[t] for name, values in packed["parameters"].items()}
+        draws.append(Draw(members, sizes, parameters, float(log_joint)))
+    return draws
 
 
 def _pack(value: Any, name: str, arrays: Arrays) -> Any:
