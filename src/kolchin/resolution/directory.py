@@ -24,7 +24,6 @@ from kolchin.files import replacing
 from kolchin.posterior import Draw, Posterior
 from kolchin.posterior.storage import part_path, save
 from kolchin.resolution.inputs import UNREADABLE, Input
-from kolchin.resolution.settings import Settings
 from kolchin.sampling.runner import Run
 from kolchin.sampling.state import header_of, restore, run_state
 
@@ -65,13 +64,7 @@ class RunDirectory:
                 "--out names another directory, and --overwrite replaces it."
             )
 
-    def begin(
-        self,
-        given: Input,
-        settings: Settings,
-        options: dict[str, Any] | None = None,
-        reading: float = 0.0,
-    ) -> None:
+    def begin(self, given: Input, asked: dict[str, Any]) -> None:
         """Clear an older run away and write what this one starts from; run.json comes last."""
         with self.writing():
             (self.posterior / "run.json").unlink(missing_ok=True)
@@ -80,14 +73,13 @@ class RunDirectory:
             for old in [*self.posterior.glob("draws-*.npz"), self.posterior / "state.npz"]:
                 old.unlink(missing_ok=True)
             given.save(self.posterior)
-            self.ask(settings, options, reading)
+        self.ask(asked)
 
-    def ask(self, settings: Settings, options: dict[str, Any] | None, reading: float) -> None:
+    def ask(self, asked: dict[str, Any]) -> None:
         """Write what is asked for."""
         from kolchin import __version__
 
-        about = {"format": FORMAT, "version": __version__, "input": options, "reading": reading}
-        self.write_json("posterior/run.json", {**about, "settings": settings.to_json()})
+        self.write_json("posterior/run.json", {"format": FORMAT, "version": __version__, **asked})
 
     def asked(self) -> dict[str, Any]:
         """Read what was asked for."""
@@ -124,10 +116,12 @@ class RunDirectory:
         try:
             yield
         except (OSError, pl.exceptions.PolarsError) as error:
+            goes_on = (
+                f"What was saved before is intact: 'kolchin resume {self.path}' goes on from it."
+            )
             raise SamplerError(
                 f"{self.path} cannot be written to: {getattr(error, 'strerror', None) or error}. "
-                "What was saved before is intact; once that is mended, "
-                f"'kolchin resume {self.path}' goes on from there."
+                + (goes_on if self.has_run else "Nothing was begun.")
             ) from error
 
     def save_if_due(self, run: Run) -> None:
@@ -182,7 +176,7 @@ class RunDirectory:
         if not path.exists():
             return None
         try:
-            with np.load(path, allow_pickle=False) as data:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as data:
                 return {name: data[name] for name in data.files if only in (None, name)}
         except UNREADABLE as error:
             raise DataError(f"{path} is damaged and cannot be read: {error}.") from error

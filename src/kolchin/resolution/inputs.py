@@ -74,7 +74,7 @@ class Input:
         text = self.ids.cast(pl.String)
         rows = (text == str(record)).arg_true()
         if rows.len() != 1:
-            close = suggestion(str(record), text.head(100_000).drop_nulls().to_list())
+            close = suggestion(str(record), text.head(10_000).drop_nulls().to_list())
             raise DataError(f"There is no record {str(record)!r} in {self.title}.{close}")
         return int(rows[0])
 
@@ -100,7 +100,8 @@ class Input:
     def load(cls, folder: Path) -> Self:
         """Read what ``save`` wrote."""
         try:
-            with np.load(folder / "records.npz", allow_pickle=False) as data:
+            path = folder / "records.npz"
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as data:
                 header = json.loads(bytes(data["header"]))
                 names = header["fields"]
                 codes = data["codes"]

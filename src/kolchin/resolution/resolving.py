@@ -104,8 +104,13 @@ def resolve(
         if directory is None:
             return session.run()
         with directory.locked():
-            options = repeatable(table, choices | {"normalise": normalise})
-            directory.begin(given, settings, options, reading)
+            asked = {
+                "settings": settings.to_json(),
+                "input": repeatable(table, choices | {"normalise": normalise}),
+                "merged": merged,
+                "reading": reading,
+            }
+            directory.begin(given, asked)
             return session.run(merged)
 
 
@@ -132,9 +137,9 @@ def resume(
         if draws is not None:
             settings = settings.drawing(draws)
             Settings.checked(settings.prior, 1.0, True, 1, draws, 1, time_limit)
-            directory.ask(settings, asked["input"], asked["reading"])
+            directory.ask({**asked, "settings": settings.to_json()})
         session = Session(given, settings, directory, time_limit, cores, display, asked["reading"])
-        return session.run((directory.path / "merged.csv").exists())
+        return session.run(asked["merged"])
 
 
 def _tell_input(display: Display, given: Input) -> None:

@@ -99,7 +99,8 @@ def headline(summary: dict[str, Any]) -> list[str]:
         f"{summary['entities_shown']:,}.",
         f"Sampling ended because {ENDINGS[summary['ended']]}: {summary['settings']['chains']} "
         f"chains of {summary['draws']:,} draws, R-hat {_number(checks['rhat'], '.3f')}, "
-        f"effective sample size {_number(checks['ess'], ',.0f')}, {summary['seconds']['sampling']:,.0f} s.",
+        f"effective sample size {_number(checks['ess'], ',.0f')}, "
+        f"{summary['seconds']['sampling']:,.0f} s.",
     ]
     if not checks["converged"]:
         lines.append("It has not converged: take the numbers as a draft, and draw more.")
