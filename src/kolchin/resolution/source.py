@@ -26,14 +26,18 @@ def paths_of(table: Any) -> list[str] | None:
 
 
 def repeatable(table: Any, choices: dict[str, Any]) -> dict[str, Any] | None:
-    """Return how to read the files again, or None where that cannot be written down."""
+    """Return how to read the files again, or None where that cannot be written down.
+
+    Among the choices, the fields are a list of names, the path of a file, or None.
+    """
     paths, fields = paths_of(table), choices["fields"]
     if paths is None:
         return None
-    if isinstance(fields, Path):
-        choices = choices | {"fields": str(fields.absolute())}
-    elif isinstance(fields, Iterable) and not isinstance(fields, str):
-        listed = list(fields)
+    if isinstance(fields, os.PathLike) or (isinstance(fields, str) and fields.endswith(".toml")):
+        return {"paths": paths, "choices": choices | {"fields": str(Path(fields).absolute())}}
+    if fields is not None:
+        listed = [fields] if isinstance(fields, str) else fields
+        listed = list(listed) if isinstance(listed, Iterable) else [listed]
         if not all(isinstance(field, str) for field in listed):
             return None
         choices = choices | {"fields": listed}
@@ -49,7 +53,10 @@ def check_unchanged(options: dict[str, Any] | None, given: Input, display: Displ
     if gone:
         display.say(f"Note: {gone[0]} is no longer there; going on with the copy of the run.")
         return
-    loaded = load(paths[0] if len(paths) == 1 else paths, **options["choices"])
+    choices = dict(options["choices"])
+    if isinstance(choices["fields"], str):
+        choices["fields"] = Path(choices["fields"])
+    loaded = load(paths[0] if len(paths) == 1 else paths, **choices)
     if loaded.fingerprint != given.fingerprint:
         raise DataError(
             f"{given.title} has changed since the run began, so it cannot go on. "
