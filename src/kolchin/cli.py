@@ -306,9 +306,18 @@ def reproduce(
 
 @contextmanager
 def _resumable(directory: Path) -> Iterator[None]:
-    """Say how to go on after Ctrl-C at a moment when there is nothing to show yet."""
+    """Say how to go on after Ctrl-C at a moment when there is nothing to show yet.
+
+    Notes about the table are told by the display, or, with --quiet, not at all.
+    """
+    import warnings
+
+    from kolchin.records import DataWarning
+
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)
+            yield
     except KeyboardInterrupt as error:
         has_run = (directory / "posterior" / "run.json").exists()
         words = f"Stopped. 'kolchin resume {directory}' goes on." if has_run else "Stopped."

@@ -159,7 +159,7 @@ def test_a_field_may_be_named_like_a_column_of_links(people):
 
 def test_a_merged_table_keeps_its_own_entity_column(people):
     table = people.rename({"field_0": "entity"}).drop("ent_id", "rec_id")
-    merged = kp.resolve(table, chains=2, draws=5, seed=3).merged()
+    merged = kp.resolve(table, fields=table.columns, chains=2, draws=5, seed=3).merged()
     assert merged.columns == [*table.columns, "kolchin_entity"]
     assert merged["entity"].equals(table["entity"].cast(pl.String))
 
