@@ -14,6 +14,7 @@ from kolchin.model import Model
 from kolchin.partitions import Labels
 from kolchin.posterior import Posterior
 from kolchin.posterior.diagnostics import quantities
+from kolchin.posterior.links import largest_listed
 from kolchin.posterior.scores import calibration, evaluate_posterior
 from kolchin.resolution.directory import RunDirectory
 from kolchin.resolution.explanation import Explanation, pair_bits, pair_probability, prior_bits
@@ -52,7 +53,7 @@ class Result:
         self.posterior = posterior
         self.ended = ended
         self.seconds = dict(seconds)
-        self.notes = given.notes
+        self.notes = (*given.notes, *_left_out(posterior))
 
     @classmethod
     def load(cls, path: str | Path) -> "Result":
@@ -135,6 +136,7 @@ class Result:
             **self._settings.words(),
         }
         whole["version"] = __version__
+        whole["notes"] = list(self.notes)
         plain: dict[str, Any] = finite(whole)
         return plain
 
@@ -238,3 +240,11 @@ class Result:
             f"<Result: {found.mean():,.0f} entities ({low:,.0f} to {high:,.0f}) "
             f"of {self.posterior.n_records:,} records>"
         )
+
+
+def _left_out(posterior: Posterior) -> list[str]:
+    """Say so where clusters are too large for their pairs to be listed."""
+    largest = largest_listed(posterior)
+    if largest is None:
+        return []
+    return [f"Pairs within clusters of more than {largest:,} records are not listed as links."]

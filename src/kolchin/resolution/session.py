@@ -83,6 +83,8 @@ class Session:
                 state, until - time.monotonic(), enough is not None
             ),
         )
+        if run.ended == "interrupted":
+            self.display.say("Interrupted: results are made from what was drawn.")
         if self.directory is not None:
             self.directory.save(run, last=True)
         if run.kept == 0:
