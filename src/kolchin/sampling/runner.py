@@ -38,7 +38,8 @@ class Worker:
         self.steps = 0
         self.draws: list[Draw] = []
         self.n_clusters: list[int] = []
-        self._learn()
+        self.moves = self.moves_left = 0
+        self._learnt_at: dict[str, Any] | None = None
 
     def state(self) -> dict[str, Any]:
         """Return all that its future depends on; the draws, and what a model gives, apart.
@@ -54,18 +55,23 @@ class Worker:
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take up a state: learn again what had been learnt, then be where it was."""
-        for moment in (state["learnt_at"], state["now"]):
-            self.chain.take(moment["chain"])
-            self.proposals.take(moment["proposals"])
-            if moment is state["learnt_at"]:
-                self._learn()
+        if state["learnt_at"] is not None:
+            self._be_at(state["learnt_at"])
+            self._learn()
+        self._be_at(state["now"])
         self.steps, self.moves_left = state["steps"], state["moves_left"]
 
     def _moment(self) -> dict[str, Any]:
         return {"chain": self.chain.state(), "proposals": self.proposals.state()}
 
+    def _be_at(self, moment: dict[str, Any]) -> None:
+        self.chain.take(moment["chain"])
+        self.proposals.take(moment["proposals"])
+
     def advance(self, stop: Event, wanted: int) -> None:
         """Work for a moment; the draws do not depend on how long moments are."""
+        if self._learnt_at is None:
+            self._learn()
         until = time.monotonic() + SECONDS_BETWEEN_LOOKS
         while len(self.draws) < wanted and not stop.is_set() and time.monotonic() < until:
             now = min(self.moves_left, MOVES_AT_ONCE)
