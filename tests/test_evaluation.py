@@ -81,6 +81,15 @@ def test_bcubed_is_a_mean_over_records(partitions):
     assert result.bcubed_recall == pytest.approx(np.mean(recall))
 
 
+@given(two_partitions)
+def test_cluster_rates_count_clusters_that_are_an_entity(partitions):
+    found, truth = ({tuple(np.flatnonzero(np.equal(p, v))) for v in set(p)} for p in partitions)
+    result = evaluate(*partitions)
+    assert result.cluster_precision == pytest.approx(len(found & truth) / len(found))
+    assert result.cluster_recall == pytest.approx(len(found & truth) / len(truth))
+    assert result.cluster_f1 == pytest.approx(2 * len(found & truth) / (len(found) + len(truth)))
+
+
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=12))
 def test_a_partition_agrees_with_itself(labels):
     result = evaluate(labels, [f"entity {label}" for label in labels])

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         PitmanYor,
     )
     from kolchin.records import Categorical, Records
+    from kolchin.resolution import Result, resolve, resume
     from kolchin.sampling import sample
     from kolchin.simulation import simulate
 
@@ -57,6 +58,7 @@ _HOMES = {
         "PitmanYor",
     ),
     "kolchin.records": ("Categorical", "Records"),
+    "kolchin.resolution": ("Result", "resolve", "resume"),
     "kolchin.sampling": ("sample",),
     "kolchin.simulation": ("simulate",),
 }
@@ -81,9 +83,12 @@ __all__ = [
     "PitmanYor",
     "Posterior",
     "Records",
+    "Result",
     "SamplerError",
     "__version__",
     "evaluate",
+    "resolve",
+    "resume",
     "sample",
     "simulate",
 ]

@@ -3,6 +3,8 @@
 Packages that take time to load are imported inside the commands, so that help is immediate.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -15,6 +17,7 @@ from kolchin.errors import DataError, KolchinError, SamplerError
 EXIT_UNFINISHED = 1
 EXIT_FAULT = 2
 EXIT_INTERRUPTED = 130
+STOPPED = "Stopped. Finished parts are kept; the same command goes on from there."
 
 
 class _Group(TyperGroup):
@@ -30,8 +33,8 @@ class _Group(TyperGroup):
             if isinstance(error, BrokenPipeError):
                 raise
             _fail(str(error), EXIT_FAULT)
-        except KeyboardInterrupt:
-            _say("Stopped. Finished parts are kept; the same command goes on from there.")
+        except KeyboardInterrupt as error:
+            _say(str(error) or STOPPED)
             raise typer.Exit(EXIT_INTERRUPTED) from None
 
 
@@ -62,6 +65,25 @@ class PaperResult(StrEnum):
     TABLE1 = "table1"
     FIGURE1 = "figure1"
     FIGURE2 = "figure2"
+
+
+class PriorName(StrEnum):
+    """The priors over partitions, with their default parameters."""
+
+    NBD = "nbd"
+    NBNB = "nbnb"
+    DP = "dp"
+    PYP = "pyp"
+    ESCNB = "escnb"
+    ESCD = "escd"
+
+
+TimeLimit = Annotated[
+    str, typer.Option(help="Time for sampling, such as 90s, 10m or 2h, or none.", metavar="TIME")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing unless something is wrong.")]
+Cores = Annotated[int | None, typer.Option(min=1, help="Chains at a time; all cores by default.")]
+Directory = Annotated[Path, typer.Argument(help="The directory of a run.", metavar="DIR")]
 
 
 def main() -> None:
@@ -114,6 +136,134 @@ def fields(
         typer.echo(choices_text(found), nl=False)
     else:
         _say(f"Wrote {out}")
+
+
+@app.command()
+def resolve(
+    table: Annotated[
+        list[Path], typer.Argument(help="The table: one file, or several to link.", metavar="TABLE")
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="The directory to write to; TABLE.resolved by default.")
+    ] = None,
+    fields: Annotated[
+        Path | None, typer.Option(help="A FIELDS.toml that says what each column is.")
+    ] = None,
+    id: Annotated[str | None, typer.Option("--id", help="Column with the records' ids.")] = None,
+    source: Annotated[str | None, typer.Option(help="Column with the records' source.")] = None,
+    truth: Annotated[
+        str | None, typer.Option(help="Column with the true entities; for the evaluation alone.")
+    ] = None,
+    prior: Annotated[PriorName, typer.Option(help="Prior over partitions.")] = PriorName.NBD,
+    chains: Annotated[int, typer.Option(min=1, help="Number of chains.")] = 4,
+    draws: Annotated[
+        int | None, typer.Option(min=1, help="Draws of each chain; by default until enough.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Same seed, same result.")] = None,
+    time_limit: TimeLimit = "10m",
+    merged: Annotated[
+        bool, typer.Option("--merged", help="Also write the table with the entities added.")
+    ] = False,
+    normalise: Annotated[
+        bool, typer.Option(help="Ignore differences of case, spaces and Unicode form.")
+    ] = True,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an older run.")] = False,
+    cores: Cores = None,
+    quiet: Quiet = False,
+) -> None:
+    """Find the records of a table that belong to the same entity.
+
+    Sampling goes on until the diagnostics say that it is enough, or the time limit. Ctrl-C ends
+    sampling early: results are made from what was drawn, and 'kolchin resume' goes on.
+    """
+    from kolchin import resolution
+    from kolchin.resolution.settings import seconds_of
+
+    where = out or table[0].with_name(f"{table[0].name}.resolved")
+    with _resumable(where):
+        result = resolution.resolve(
+            table[0] if len(table) == 1 else table,
+            fields=fields,
+            id=id,
+            source=source,
+            truth=truth,
+            prior=prior.value,
+            chains=chains,
+            draws=draws,
+            seed=seed,
+            time_limit=seconds_of(time_limit),
+            out=where,
+            overwrite=overwrite,
+            merged=merged,
+            normalise=normalise,
+            cores=cores,
+            progress=not quiet,
+        )
+    _conclude(result, where, quiet)
+
+
+@app.command()
+def resume(
+    directory: Directory,
+    draws: Annotated[
+        int | None, typer.Option(min=1, help="Draws of each chain in all; more than there are.")
+    ] = None,
+    time_limit: TimeLimit = "10m",
+    cores: Cores = None,
+    quiet: Quiet = False,
+) -> None:
+    """Go on with a run where it stopped, or draw more."""
+    from kolchin import resolution
+    from kolchin.resolution.session import is_finished
+    from kolchin.resolution.settings import seconds_of
+
+    seconds = seconds_of(time_limit)
+    if is_finished(directory, draws):
+        _say(f"{directory} is finished. A larger --draws draws more.")
+        return
+    with _resumable(directory):
+        result = resolution.resume(
+            directory, draws=draws, time_limit=seconds, cores=cores, progress=not quiet
+        )
+    _conclude(result, directory, quiet)
+
+
+@app.command()
+def evaluate(
+    directory: Directory,
+    truth: Annotated[
+        str, typer.Option(help="FILE or FILE:COLUMN with the true entity of each record.")
+    ],
+    json: Annotated[bool, typer.Option("--json", help="Write everything as JSON.")] = False,
+) -> None:
+    """Compare a run with known entities."""
+    from json import dumps
+
+    from kolchin.resolution import Result
+    from kolchin.resolution.evaluation import evaluation_words
+
+    measures = Result.load(directory).evaluate(truth)
+    typer.echo(dumps(measures, indent=2) if json else evaluation_words(measures))
+
+
+@app.command()
+def explain(
+    directory: Directory,
+    record_a: Annotated[str, typer.Argument(help="The id of a record.", metavar="RECORD")],
+    record_b: Annotated[str, typer.Argument(help="The id of another.", metavar="RECORD")],
+) -> None:
+    """Say why two records are (not) the same: evidence field by field, in bits."""
+    from kolchin.resolution import Result
+
+    typer.echo(str(Result.load(directory).explain(record_a, record_b)))
+
+
+@app.command()
+def report(directory: Directory) -> None:
+    """Write the report of a run again, from its draws."""
+    from kolchin.resolution import Result
+
+    _say(f"Wrote {Result.load(directory).report(directory / 'report.html')}")
 
 
 @app.command()
@@ -181,6 +331,40 @@ def reproduce(
         _say(note)
     for file in result.files:
         _say(f"Wrote {file}")
+
+
+@contextmanager
+def _resumable(directory: Path) -> Iterator[None]:
+    """Say how to go on after Ctrl-C at a moment when there is nothing to show yet.
+
+    Notes about the table are told by the display, or, with --quiet, not at all.
+    """
+    import warnings
+
+    from kolchin.records import DataWarning
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)
+            yield
+    except KeyboardInterrupt as error:
+        has_run = (directory / "posterior" / "run.json").exists()
+        words = f"Stopped. 'kolchin resume {directory}' goes on." if has_run else "Stopped."
+        raise KeyboardInterrupt(str(error) or words) from None
+
+
+def _conclude(result: Any, directory: Path, quiet: bool) -> None:
+    """Say what was found and where it is."""
+    from kolchin.resolution.summary import headline
+
+    if not quiet:
+        for line in headline(result.summary()):
+            _say(line)
+        _say(f"Results are in {directory}.")
+    if result.ended in ("time", "interrupted"):
+        _say(f"'kolchin resume {directory}' goes on from here.")
+    if result.ended == "interrupted":
+        raise typer.Exit(EXIT_INTERRUPTED)
 
 
 def _say(message: str) -> None:

@@ -26,6 +26,7 @@ class Evaluation:
     ----------
     precision, recall, f1 : pairwise; ``fdr = 1 - precision`` and ``fnr = 1 - recall``.
     bcubed_precision, bcubed_recall, bcubed_f1 : means over records instead of pairs.
+    cluster_precision, cluster_recall, cluster_f1 : of clusters that are exactly an entity.
     variation_of_information : in nats, 0 for equal partitions.
     adjusted_rand : 1 for equal partitions, 0 on average by chance.
     n_clusters, n_true_clusters : among the records evaluated.
@@ -41,6 +42,9 @@ class Evaluation:
     bcubed_precision: float
     bcubed_recall: float
     bcubed_f1: float
+    cluster_precision: float
+    cluster_recall: float
+    cluster_f1: float
     variation_of_information: float
     adjusted_rand: float
     n_clusters: int
@@ -71,6 +75,7 @@ def evaluate(labels: ArrayLike | Sequence[Any], truth: ArrayLike | Sequence[Any]
     linked, true, correct = _pairs(sizes), _pairs(true_sizes), _pairs(overlaps)
     precision, recall, f1 = pairwise_rates(linked, true, correct)
     shares, true_shares = overlaps / sizes[rows], overlaps / true_sizes[columns]
+    n_exact = int(np.sum((shares == 1) & (true_shares == 1)))
     bcubed_precision = float(overlaps @ shares) / found.size
     bcubed_recall = float(overlaps @ true_shares) / found.size
     return Evaluation(
@@ -82,6 +87,9 @@ def evaluate(labels: ArrayLike | Sequence[Any], truth: ArrayLike | Sequence[Any]
         bcubed_precision=bcubed_precision,
         bcubed_recall=bcubed_recall,
         bcubed_f1=2 * bcubed_precision * bcubed_recall / (bcubed_precision + bcubed_recall),
+        cluster_precision=n_exact / sizes.size,
+        cluster_recall=n_exact / true_sizes.size,
+        cluster_f1=2 * n_exact / (sizes.size + true_sizes.size),
         variation_of_information=_variation_of_information(shares, true_shares, overlaps),
         adjusted_rand=_adjusted_rand(linked, true, correct, found.size),
         n_clusters=int(sizes.size),

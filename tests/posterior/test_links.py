@@ -107,3 +107,15 @@ def test_a_stray_cluster_of_thousands(draw_of):
     estimate = posterior.point_estimate()
     assert estimate.tolist() == canonical(apart).tolist()
     assert posterior.confidence(estimate)[:2] == pytest.approx(0.995)
+
+
+def test_pairs_of_giant_clusters_are_left_out(posterior_of, monkeypatch):
+    from kolchin.posterior import links
+
+    giant = [0] * 30 + [1, 1, 2, 3]
+    posterior = posterior_of([[giant, giant]])
+    assert links.largest_listed(posterior) is None
+    assert posterior.links().height == 30 * 29 // 2 + 1
+    monkeypatch.setattr(links, "PAIRS_BUDGET", 100)
+    assert links.largest_listed(posterior) == 29
+    assert posterior.links().rows() == [(30, 31, 1.0)]

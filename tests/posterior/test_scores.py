@@ -3,16 +3,19 @@
 import json
 
 import numpy as np
+import polars as pl
 import pytest
+from scipy import stats
 
 from kolchin.evaluation import evaluate
-from kolchin.posterior.scores import pairwise_draws
+from kolchin.posterior.scores import calibration, cluster_draws, pairwise_draws
 
 TRUTH = ["a", "a", "b", None, "b", "c", "d", "d", "d", None]
 
 
 def test_rates_of_every_draw(posterior):
-    rates = pairwise_draws(posterior, TRUTH)
+    rates = pairwise_draws(posterior, TRUTH) | cluster_draws(posterior, TRUTH)
+    assert len(rates) == 11
     for name, values in rates.items():
         for c in range(2):
             for t in range(6):
@@ -43,3 +46,23 @@ def test_a_single_draw(posterior_of):
         "q50": 1.0,
         "q95": 1.0,
     }
+
+
+def test_calibration_compares_probabilities_with_truth():
+    pairs = {"record_a": [0, 0, 1, 4, 6], "record_b": [1, 2, 3, 5, 7]}
+    links = pl.DataFrame({**pairs, "probability": [0.9, 0.02, 1.0, 0.4, 1.0]})
+    table = calibration(links, TRUTH, edges=(0.0, 0.5, 1.0))
+    assert table["bin"].to_list() == ["0–0.5", "0.5–1"]
+    assert table["n_pairs"].to_list() == [2, 2]
+    assert table["share_true"].to_list() == [0.0, 1.0]
+    assert table["mean_probability"].to_list() == pytest.approx([0.21, 0.95])
+    assert (table["low"] >= 0).all()
+    assert (table["high"] <= 1).all()
+    # Nothing is certain after two pairs: the interval of none in two reaches beyond a half.
+    assert table["high"][0] == pytest.approx(stats.beta(0.5, 2.5).ppf(0.95))
+
+
+def test_an_empty_bin_has_no_share():
+    empty = pl.DataFrame(schema={"record_a": pl.Int64, "record_b": pl.Int64, "probability": float})
+    table = calibration(empty, TRUTH, edges=(0.0, 1.0))
+    assert table.row(0) == ("0–1", 0, None, None, None, None)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from kolchin import kernels
@@ -26,6 +27,10 @@ from kolchin.parameters import (
 from kolchin.records import Records
 
 Target: TypeAlias = tuple[FloatArray, FloatArray, FloatArray, int, IntArray]
+
+
+EVIDENCE_BUDGET = 50_000_000
+"""Logarithms that the evidence of pairs may cost a field: beyond, some draws of delta stand in."""
 
 
 class Cells(NamedTuple):
@@ -142,6 +147,26 @@ class DirichletCategorical:
             total -= float(np.sum(gammaln(delta + in_cluster) - gammaln(delta)))
         return total
 
+    def pair_evidence(self, pairs: NDArray[Any], deltas: FloatArray) -> FloatArray:
+        """Return each field's log Bayes factor that two records are one, (pair, field).
+
+        It is the mean over draws of delta, (draw, field); a missing value says nothing.
+        """
+        evidence = np.zeros((len(pairs), self.n_fields))
+        for f in range(self.n_fields):
+            one, two = self.codes[pairs[:, 0], f], self.codes[pairs[:, 1], f]
+            both = (one >= 0) & (two >= 0)
+            equal = both & (one == two)
+            shown, place = np.unique(one[equal], return_inverse=True)
+            delta = _thinned(deltas[:, f], shown.size)
+            evidence[both & (one != two), f] = np.mean(np.log(delta) - np.log1p(delta))
+            gain = 1 / self.frequency[shown]
+            summed = np.zeros(shown.size)
+            for d in delta:
+                summed += np.log(d + gain)
+            evidence[equal, f] = (summed / delta.size - np.log1p(delta).mean())[place]
+        return evidence
+
     def _pooled_or_own(self, cells: Cells, field: int | None) -> Target:
         """Return the cells of one field, or of all fields together (None)."""
         if field is None:
@@ -207,3 +232,9 @@ class DirichletCategorical:
             here = float(delta[field or 0])
             delta[place] = slice_sample(rng, log_density, here, POSITIVE, width=0.5)
         return dict(values) | {"delta": delta}
+
+
+def _thinned(draws: FloatArray, n_values: int) -> FloatArray:
+    """Return draws evenly spread, as many as may be looked at for so many values; 50 or more."""
+    most = max(50, EVIDENCE_BUDGET // max(n_values, 1))
+    return draws[:: max(1, -(-draws.size // most))]

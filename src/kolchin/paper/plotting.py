@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kolchin.errors import MissingExtraError
-from kolchin.simulation.files import replacing
+from kolchin.files import replacing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

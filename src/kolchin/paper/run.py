@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
+from kolchin.files import replacing
 from kolchin.paper.printed import MODELS
 from kolchin.simulation import PAPER_DATASETS
-from kolchin.simulation.files import replacing
 
 FORMAT = 1
 

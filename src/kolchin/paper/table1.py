@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
+from kolchin.files import replacing
 from kolchin.paper.campaign import complete, plan_runs
 from kolchin.paper.claims import Verdict, judge_claims
 from kolchin.paper.printed import DELTAS, MODELS
@@ -14,7 +15,7 @@ from kolchin.paper.result import Progress, Reproduction, ignore
 from kolchin.paper.run import Effort, Run
 from kolchin.paper.summary import agreement, run_table, summarise
 from kolchin.simulation import PAPER_DATASETS, paper_dataset
-from kolchin.simulation.files import replacing, write_table
+from kolchin.simulation.files import write_table
 
 
 @dataclass(frozen=True)

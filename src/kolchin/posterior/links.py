@@ -14,10 +14,15 @@ if TYPE_CHECKING:
     from kolchin.posterior.draws import Posterior
 
 
+PAIRS_BUDGET = 200_000_000
+"""Pairs that may be looked at, as a sum of squared sizes; beyond, large clusters are left out."""
+
+
 def links(posterior: "Posterior", min_probability: float = 0.01) -> pl.DataFrame:
     """Return the pairs with at least this probability, ordered by record_a and record_b.
 
-    Only pairs that met in some draw can be listed; 0 lists them all.
+    Only pairs that met in some draw can be listed; 0 lists them all. Where clusters are so large
+    that their pairs are hundreds of millions, the largest are left out (see ``largest_listed``).
     """
     if not 0 <= min_probability <= 1:
         raise DataError(
@@ -26,7 +31,7 @@ def links(posterior: "Posterior", min_probability: float = 0.01) -> pl.DataFrame
     n_draws = len(posterior)
     # Rounding in the product must not shut out a pair that lies exactly on the bound.
     least = max(1, math.ceil(min_probability * n_draws * (1 - 1e-12)))
-    pairs, times = linked_pairs(posterior, least)
+    pairs, times = linked_pairs(posterior, least, largest_listed(posterior))
     return pl.DataFrame(
         {
             "record_a": pairs[:, 0].astype(np.int64),
@@ -36,14 +41,32 @@ def links(posterior: "Posterior", min_probability: float = 0.01) -> pl.DataFrame
     )
 
 
-def linked_pairs(posterior: "Posterior", least: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return the pairs linked in ``least`` or more draws, and in how many."""
-    from kolchin.posterior.kernels import count_pairs
+def largest_listed(posterior: "Posterior") -> int | None:
+    """Return the size of the largest clusters whose pairs are listed; None for all."""
+    sizes = np.sort(posterior.distinct.sizes)
+    reached = np.cumsum(sizes**2)
+    within = np.searchsorted(reached, PAIRS_BUDGET, side="right")
+    return None if within == sizes.size else int(sizes[within]) - 1
+
+
+def linked_pairs(
+    posterior: "Posterior", least: int, largest: int | None = None
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the pairs linked in ``least`` or more draws, and in how many.
+
+    With ``largest``, only clusters of at most so many records are looked at.
+    """
+    from kolchin.posterior.kernels import count_pairs, transpose
 
     drawn = posterior.distinct
-    pairs, times = count_pairs(
-        drawn.members, drawn.offsets, drawn.counts, drawn.sets, drawn.starts, least
-    )
+    members, offsets, counts = drawn.members, drawn.offsets, drawn.counts
+    sets, starts = drawn.sets, drawn.starts
+    if largest is not None:
+        small = drawn.sizes <= largest
+        members, counts = members[np.repeat(small, drawn.sizes)], counts[small]
+        offsets = np.concatenate(([0], np.cumsum(drawn.sizes[small])))
+        sets, starts = transpose(members, offsets, posterior.n_records)
+    pairs, times = count_pairs(members, offsets, counts, sets, starts, least)
     return pairs, times
 
 

@@ -70,29 +70,37 @@ def pack_chain(draws: Sequence["Draw"]) -> Chain:
     return Chain(*_pack([(np.asarray(d.members), np.asarray(d.sizes)) for d in draws]))
 
 
-def join_chains(one: Chain, two: Chain) -> Chain:
-    """Put the draws of one chain after those of another."""
+def join_chains(parts: Sequence[Chain]) -> Chain:
+    """Put the draws of several stores one after another."""
     return Chain(
-        np.concatenate((one.members, two.members)),
-        np.concatenate((one.sizes, two.sizes)),
-        np.concatenate((one.member_offsets, one.member_offsets[-1] + two.member_offsets[1:])),
-        np.concatenate((one.cluster_offsets, one.cluster_offsets[-1] + two.cluster_offsets[1:])),
+        np.concatenate([part.members for part in parts]),
+        np.concatenate([part.sizes for part in parts]),
+        _join_offsets([part.member_offsets for part in parts]),
+        _join_offsets([part.cluster_offsets for part in parts]),
     )
 
 
+def _join_offsets(parts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    reached = np.cumsum([0, *(part[-1] for part in parts)])
+    moved = [part[1:] + start for part, start in zip(parts, reached, strict=False)]
+    return np.concatenate([np.zeros(1, dtype=np.int64), *moved])
+
+
 def concatenate(
-    one: "Posterior", two: "Posterior"
+    posteriors: Sequence["Posterior"],
 ) -> tuple[tuple[Chain, ...], dict[str, NDArray[np.float64]], NDArray[np.float64]]:
-    """Return chains, parameters and log joint of one posterior followed by another."""
-    _check_alike(one, two)
+    """Return chains, parameters and log joint of posteriors one after another."""
+    for other in posteriors[1:]:
+        _check_alike(posteriors[0], other)
     # A posterior without draws does not know its parameters' shapes.
-    full = [posterior for posterior in (one, two) if posterior.n_draws] or [one]
+    full = [posterior for posterior in posteriors if posterior.n_draws] or posteriors[:1]
     parameters = {
         name: np.concatenate([posterior.parameters[name] for posterior in full], axis=1)
         for name in full[0].parameters
     }
-    chains = tuple(join_chains(a, b) for a, b in zip(one.chains, two.chains, strict=True))
-    return chains, parameters, np.concatenate((one.log_joint, two.log_joint), axis=1)
+    stores = zip(*(posterior.chains for posterior in posteriors), strict=True)
+    log_joint = np.concatenate([posterior.log_joint for posterior in posteriors], axis=1)
+    return tuple(map(join_chains, stores)), parameters, log_joint
 
 
 def _check_alike(one: "Posterior", two: "Posterior") -> None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from kolchin.evaluation import encode, evaluate, pairwise_rates
@@ -12,19 +13,36 @@ if TYPE_CHECKING:
     from kolchin.posterior.draws import Posterior
 
 
-def evaluate_posterior(posterior: "Posterior", truth: ArrayLike | Sequence[Any]) -> dict[str, Any]:
-    """Return the measures of both point estimates, and the pairwise ones' posterior.
+CALIBRATION_BINS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
+CALIBRATION_COLUMNS = {
+    "bin": pl.String,
+    "n_pairs": pl.Int64,
+    "mean_probability": pl.Float64,
+    "share_true": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+}
 
-    The keys are ``point_estimate`` (least expected variation of information), ``paper_rule`` and
-    ``posterior``, which has mean, sd, q05, q50 and q95 over the draws for each pairwise measure.
+
+def evaluate_posterior(
+    posterior: "Posterior",
+    truth: ArrayLike | Sequence[Any],
+    labels: ArrayLike | None = None,
+) -> dict[str, Any]:
+    """Return the measures of both point estimates, and the posterior of the rates.
+
+    The keys are ``point_estimate`` (``labels``, or least expected variation of information),
+    ``paper_rule`` and
+    ``posterior``, which has mean, sd, q05, q50 and q95 over the draws for each pairwise, B-cubed
+    and cluster rate.
     """
-    estimate = evaluate(posterior.point_estimate("vi"), truth)
+    estimate = evaluate(posterior.point_estimate("vi") if labels is None else labels, truth)
     paper = evaluate(posterior.point_estimate("paper"), truth)
-    rates = pairwise_draws(posterior, truth)
+    rates = pairwise_draws(posterior, truth) | cluster_draws(posterior, truth)
     return {
         "point_estimate": estimate.as_dict(),
         "paper_rule": paper.as_dict(),
-        "posterior": {name: _summary(values) for name, values in rates.items()},
+        "posterior": {name: spread_of(values) for name, values in rates.items()},
     }
 
 
@@ -50,7 +68,80 @@ def pairwise_draws(
     }
 
 
-def _sums(posterior: "Posterior", values: NDArray[np.int64]) -> NDArray[np.int64]:
+def cluster_draws(
+    posterior: "Posterior", truth: ArrayLike | Sequence[Any]
+) -> dict[str, NDArray[np.float64]]:
+    """Return B-cubed and cluster rates of every draw, each (chain, draw).
+
+    All begin with every record alone; each drawn cluster then adds what it changes.
+    """
+    codes = encode(truth)
+    true_sizes = np.bincount(codes[codes >= 0])
+    n_known, n_true = int(true_sizes.sum()), int(np.count_nonzero(true_sizes))
+    drawn = posterior.distinct
+    known = codes[drawn.members] >= 0
+    cluster = np.repeat(np.arange(drawn.sizes.size), drawn.sizes)[known]
+    cells, overlap = np.unique(
+        cluster * true_sizes.size + codes[drawn.members[known]], return_counts=True
+    )
+    row, size = cells // true_sizes.size, true_sizes[cells % true_sizes.size]
+    in_cluster = np.bincount(cluster, minlength=drawn.sizes.size)
+
+    def added_up(start: int, changes: NDArray[Any]) -> NDArray[np.float64]:
+        return start + _sums(posterior, np.bincount(row, changes, minlength=in_cluster.size))
+
+    whole = in_cluster[row]
+    share = overlap / whole
+    n_clusters = added_up(n_known, share - overlap)
+    alone = np.where(size == 1, overlap, 0)
+    n_exact = added_up(
+        int(np.sum(true_sizes == 1)), ((overlap == whole) & (overlap == size)) - alone
+    )
+    precision = added_up(n_known, overlap * share - overlap) / n_known
+    recall = added_up(n_true, overlap * (overlap - 1) / size) / n_known
+    return {
+        "bcubed_precision": precision,
+        "bcubed_recall": recall,
+        "bcubed_f1": 2 * precision * recall / (precision + recall),
+        "cluster_precision": n_exact / n_clusters,
+        "cluster_recall": n_exact / n_true,
+        "cluster_f1": 2 * n_exact / (n_clusters + n_true),
+    }
+
+
+def calibration(
+    links: pl.DataFrame, truth: ArrayLike | Sequence[Any], edges: Sequence[float] = CALIBRATION_BINS
+) -> pl.DataFrame:
+    """Compare the probabilities of pairs (record_a, record_b by number) with their truth.
+
+    Return bin, n_pairs, mean_probability, share_true, and low and high: the 90% interval of the
+    share (Jeffreys). Pairs of which a record's truth is unknown are left out.
+    """
+    from scipy.special import betaincinv
+
+    codes = encode(truth)
+    first, second = codes[links["record_a"].to_numpy()], codes[links["record_b"].to_numpy()]
+    known = (first >= 0) & (second >= 0)
+    probability, same = links["probability"].to_numpy()[known], (first == second)[known]
+    place = np.clip(np.searchsorted(edges, probability, side="right") - 1, 0, len(edges) - 2)
+    rows = []
+    for k in range(len(edges) - 1):
+        inside = place == k
+        n, true = int(inside.sum()), int(same[inside].sum())
+        rows.append(
+            {
+                "bin": f"{edges[k]:g}–{edges[k + 1]:g}",
+                "n_pairs": n,
+                "mean_probability": float(probability[inside].mean()) if n else None,
+                "share_true": true / n if n else None,
+                "low": float(betaincinv(true + 0.5, n - true + 0.5, 0.05)) if n else None,
+                "high": float(betaincinv(true + 0.5, n - true + 0.5, 0.95)) if n else None,
+            }
+        )
+    return pl.DataFrame(rows, schema=CALIBRATION_COLUMNS)
+
+
+def _sums(posterior: "Posterior", values: NDArray[Any]) -> NDArray[Any]:
     """Add up a value of distinct clusters over the clusters of each draw."""
     rows = []
     for chain, ids in zip(posterior.chains, posterior.distinct.ids, strict=True):
@@ -59,7 +150,8 @@ def _sums(posterior: "Posterior", values: NDArray[np.int64]) -> NDArray[np.int64
     return np.array(rows)
 
 
-def _summary(values: NDArray[np.float64]) -> dict[str, float]:
+def spread_of(values: NDArray[np.float64]) -> dict[str, float]:
+    """Return mean, sd, q05, q50 and q95 of a quantity over all draws."""
     q05, q50, q95 = np.quantile(values, [0.05, 0.5, 0.95])
     return {
         "mean": float(values.mean()),

@@ -16,7 +16,7 @@ def size_statistics(posterior: "Posterior") -> dict[str, NDArray[np.float64]]:
     shape = (posterior.n_chains, posterior.n_draws)
     table = np.array(
         [
-            _of_histogram(_histogram(chain.at(t)[1], posterior.n_records))
+            _of_histogram(histogram(chain.at(t)[1], posterior.n_records))
             for chain in posterior.chains
             for t in range(posterior.n_draws)
         ],
@@ -25,7 +25,7 @@ def size_statistics(posterior: "Posterior") -> dict[str, NDArray[np.float64]]:
     return {name: np.ascontiguousarray(table[..., k]) for k, name in enumerate(NAMES)}
 
 
-def _histogram(sizes: NDArray[np.int32], n_records: int) -> NDArray[np.int64]:
+def histogram(sizes: NDArray[np.int32], n_records: int) -> NDArray[np.int64]:
     """Count the clusters of each size, singletons included."""
     counts = np.bincount(sizes, minlength=2)
     counts[1] = n_records - int(sizes.sum(dtype=np.int64))

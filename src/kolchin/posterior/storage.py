@@ -5,7 +5,6 @@ follow one another; a long run adds to the folder and never rewrites what it has
 """
 
 import json
-import os
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin.errors import DataError
+from kolchin.files import replacing
 from kolchin.posterior.packing import Chain
 
 if TYPE_CHECKING:
@@ -55,9 +55,14 @@ def append(posterior: "Posterior", folder: Path) -> Path:
         header, log_joint = _peek(parts[-1])
         first_draw = int(header["first_draw"]) + log_joint.shape[1]
         number = int(parts[-1].stem.removeprefix("draws-")) + 1
-    path = folder / f"draws-{number:05d}.npz"
+    path = part_path(folder, number)
     save(posterior, path, first_draw)
     return path
+
+
+def part_path(folder: Path, number: int) -> Path:
+    """Return where a folder's part of a given number is."""
+    return folder / f"draws-{number:05d}.npz"
 
 
 def load(path: Path) -> "Posterior":
@@ -69,7 +74,8 @@ def load(path: Path) -> "Posterior":
         raise DataError(
             f"The folder {path} must hold files of draws, draws-00000.npz and so on. Got none."
         )
-    whole, first = None, 0
+    loaded: list[Posterior] = []
+    first = 0
     for part in parts:
         posterior, first_draw = _load_file(part)
         if first_draw != first:
@@ -78,9 +84,8 @@ def load(path: Path) -> "Posterior":
                 "a file before it is missing or was changed."
             )
         first += posterior.n_draws
-        whole = posterior if whole is None else whole.extended(posterior)
-    assert whole is not None
-    return whole
+        loaded.append(posterior)
+    return loaded[0].extended(*loaded[1:])
 
 
 def _parts(folder: Path) -> list[Path]:
@@ -88,15 +93,8 @@ def _parts(folder: Path) -> list[Path]:
 
 
 def _write(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        with temporary.open("wb") as file:
-            np.savez(file, allow_pickle=False, **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacing(path) as part, part.open("wb") as file:
+        np.savez(file, allow_pickle=False, **arrays)
 
 
 @contextmanager

@@ -1,5 +1,8 @@
 """One chain: chaperones moves on the partition, in turn with updates of all parameters."""
 
+import copy
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -33,6 +36,9 @@ class Chain:
     Everything that the next step depends on is here, so that a chain can be stopped and taken
     up again between any two steps.
     """
+
+    NO_STATE = ("model", "data", "pairs", "neighbours", "members", "sizes", "cells")
+    """Attributes that follow from the model, from what is learnt, or that no step looks back at."""
 
     def __init__(
         self,
@@ -175,6 +181,15 @@ class Chain:
         parameters = prior.sampled(n_records, complete)
         parameters |= likelihood.sampled(self.own_values)
         return Draw(self.members, self.sizes, parameters, log_joint)
+
+    def state(self) -> dict[str, Any]:
+        """Return a copy of all that the next step depends on, but for what is learnt."""
+        state = {name: v for name, v in vars(self).items() if name not in self.NO_STATE}
+        return copy.deepcopy(state)
+
+    def take(self, state: dict[str, Any]) -> None:
+        """Be in a state of this model."""
+        vars(self).update(copy.deepcopy(state))
 
     def observe(self, proposals: Proposals) -> None:
         """Let the proposals see the state."""

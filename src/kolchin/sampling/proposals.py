@@ -7,6 +7,7 @@ would be v/w: the best rates are proportional to sqrt(v).
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +46,23 @@ class Proposals:
         self.linked[:] = 0
         self.total_delta = 0.0
         self.n_seen = 0
+
+    def state(self) -> dict[str, Any]:
+        """Return a copy of what was seen; most candidates never were, and are left out."""
+        seen = np.flatnonzero(self.linked)
+        return {
+            "n_candidates": len(self.candidates),
+            "seen": seen,
+            "linked": self.linked[seen],
+            "total_delta": np.array(self.total_delta),
+            "n_seen": self.n_seen,
+        }
+
+    def take(self, state: dict[str, Any]) -> None:
+        """Be as if this had been seen."""
+        self.forget()
+        self.linked[state["seen"]] = state["linked"]
+        self.total_delta, self.n_seen = state["total_delta"], state["n_seen"]
 
     def mean_delta(self, now: FloatArray) -> FloatArray:
         """Return the mean of the deltas seen: one moment's may be far from typical."""

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
+from typing import Any, Self
 
 import numpy as np
 
@@ -34,22 +35,45 @@ class Worker:
         self.chain = chain
         self.proposals = proposals
         self.plan = plan
-        self.wanted = plan.draws
         self.steps = 0
-        self.moves_left = 0
         self.draws: list[Draw] = []
         self.n_clusters: list[int] = []
-        self._learn()
+        self.moves = self.moves_left = 0
+        self._learnt_at: dict[str, Any] | None = None
 
-    @property
-    def finished(self) -> bool:
-        """Whether all draws are made."""
-        return len(self.draws) >= self.wanted
+    def state(self) -> dict[str, Any]:
+        """Return all that its future depends on; the draws, and what a model gives, apart.
 
-    def advance(self, stop: Event) -> None:
+        Learnt proposals may be large, and follow from the state in which they were learnt.
+        """
+        return {
+            "steps": self.steps,
+            "moves_left": self.moves_left,
+            "now": self._moment(),
+            "learnt_at": self._learnt_at,
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take up a state: learn again what had been learnt, then be where it was."""
+        if state["learnt_at"] is not None:
+            self._be_at(state["learnt_at"])
+            self._learn()
+        self._be_at(state["now"])
+        self.steps, self.moves_left = state["steps"], state["moves_left"]
+
+    def _moment(self) -> dict[str, Any]:
+        return {"chain": self.chain.state(), "proposals": self.proposals.state()}
+
+    def _be_at(self, moment: dict[str, Any]) -> None:
+        self.chain.take(moment["chain"])
+        self.proposals.take(moment["proposals"])
+
+    def advance(self, stop: Event, wanted: int) -> None:
         """Work for a moment; the draws do not depend on how long moments are."""
+        if self._learnt_at is None:
+            self._learn()
         until = time.monotonic() + SECONDS_BETWEEN_LOOKS
-        while not self.finished and not stop.is_set() and time.monotonic() < until:
+        while len(self.draws) < wanted and not stop.is_set() and time.monotonic() < until:
             now = min(self.moves_left, MOVES_AT_ONCE)
             self.chain.move(now)
             self.moves_left -= now
@@ -77,6 +101,7 @@ class Worker:
                     self.proposals.forget()
 
     def _learn(self) -> None:
+        self._learnt_at = self._moment()
         sweep = self.chain.learn(self.proposals)
         self.moves = self.plan.moves or max(SWEEPS_A_STEP * sweep, FEWEST_MOVES)
         self.moves_left = self.moves
@@ -85,6 +110,114 @@ class Worker:
 def _moments(n_steps: int) -> set[int]:
     """When proposals are learnt anew: often at first, then at the end."""
     return {n_steps // 16, n_steps // 8, n_steps // 4, n_steps // 2, n_steps}
+
+
+class Run:
+    """The chains of one model side by side: they can be stopped and taken up again.
+
+    ``wanted`` is how many draws of each chain come before the next look; ``ended`` says why the
+    run has ended: "" (it has not), "draws", "enough", "interrupted" or "stopped".
+    """
+
+    def __init__(
+        self, model: Model, plan: Plan, workers: Sequence[Worker], settings: dict[str, object]
+    ) -> None:
+        self.model = model
+        self.plan = plan
+        self.workers = workers
+        self.settings = settings
+        self.wanted = plan.draws
+        self.seconds = 0.0
+        self.ended = ""
+
+    @classmethod
+    def begin(cls, model: Model, plan: Plan, seed: int | np.random.SeedSequence | None) -> Self:
+        """Put chains at their starts."""
+        return cls(model, plan, _workers(model, plan, seed), _settings(model, plan, seed))
+
+    @property
+    def kept(self) -> int:
+        """The number of draws that every chain has made."""
+        return min(len(worker.draws) for worker in self.workers)
+
+    def go_on(
+        self,
+        *,
+        enough: Callable[[Posterior], bool] | None = None,
+        most_draws: int | None = None,
+        growth: float = 2.0,
+        cores: int | None = None,
+        report: Callable[[Progress], None] = lambda state: None,
+        pause: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Draw until there are enough; ``pause`` is called between moments and may stop it."""
+        stop = Event()
+        self.ended = ""
+        began = time.monotonic() - self.seconds
+        with ThreadPoolExecutor(cores or os.cpu_count()) as pool:
+            try:
+                while not self._has_ended(enough, most_draws, growth):
+                    if pause():
+                        self.ended = "stopped"
+                        break
+                    for future in [
+                        pool.submit(worker.advance, stop, self.wanted)
+                        for worker in self.workers
+                        if len(worker.draws) < self.wanted
+                    ]:
+                        future.result()
+                    self.seconds = time.monotonic() - began
+                    report(self.progress())
+            except KeyboardInterrupt:
+                self.ended = "interrupted"
+            finally:
+                stop.set()
+
+    def _has_ended(
+        self, enough: Callable[[Posterior], bool] | None, most_draws: int | None, growth: float
+    ) -> bool:
+        """Tell whether all is drawn; raise the number of draws while they are too few."""
+        if self.kept < self.wanted:
+            return False
+        if enough is None or (most_draws and self.wanted >= most_draws):
+            self.ended = "draws"
+        elif enough(self.posterior()):
+            self.ended = "enough"
+        else:
+            more = int(np.ceil(growth * self.wanted))
+            self.wanted = min(more, most_draws or more)
+        return bool(self.ended)
+
+    def progress(self) -> Progress:
+        """Say how far the run is."""
+        workers, plan = self.workers, self.plan
+        steps = sum(worker.steps for worker in workers)
+        return Progress(
+            share=steps / (len(workers) * (plan.warmup + self.wanted * plan.thin)),
+            warming_up=any(worker.steps < plan.warmup for worker in workers),
+            draws=sum(len(worker.draws) for worker in workers),
+            total_draws=len(workers) * self.wanted,
+            n_clusters=np.array(
+                [worker.n_clusters[: self.kept] for worker in workers], dtype=float
+            ),
+            now=float(np.mean([worker.chain.n_clusters for worker in workers])),
+            seconds=self.seconds,
+        )
+
+    def posterior(self) -> Posterior:
+        """Collect what every chain has drawn."""
+        if self.kept == 0:
+            raise SamplerError(
+                "Sampling was stopped before the first draw of every chain: nothing to keep. "
+                "A shorter warm-up (warmup=) or fewer chains get there sooner."
+            )
+        draws = [worker.draws[: self.kept] for worker in self.workers]
+        settings = self.settings | {
+            "draws": self.kept,
+            "moves": [worker.moves for worker in self.workers],
+            "interrupted": self.ended == "interrupted",
+        }
+        return Posterior.from_draws(self.model.n_records, draws, settings)
 
 
 def sample(
@@ -147,40 +280,10 @@ def sample(
     plan = checked_plan(
         chains, draws, warmup, thin, moves, start, most_draws=most_draws, cores=cores, seed=seed
     )
-    workers = _workers(model, plan, seed)
-    stop = Event()
-    began = time.monotonic()
-    settings = _settings(model, plan, seed)
-
-    def so_far() -> Posterior:
-        return _collect(model, workers, settings | {"interrupted": stop.is_set()})
-
-    with ThreadPoolExecutor(cores or os.cpu_count()) as pool, shown(progress) as report:
-        try:
-            while _unfinished(workers, enough, most_draws, so_far):
-                for future in [pool.submit(w.advance, stop) for w in workers if not w.finished]:
-                    future.result()
-                report(_progress(workers, plan, began))
-        except KeyboardInterrupt:
-            stop.set()
-    return so_far()
-
-
-def _unfinished(
-    workers: Sequence[Worker],
-    enough: Callable[[Posterior], bool] | None,
-    most_draws: int | None,
-    so_far: Callable[[], Posterior],
-) -> bool:
-    """Tell whether there is more to draw, and raise the number of draws if they are too few."""
-    if not all(worker.finished for worker in workers):
-        return True
-    wanted = workers[0].wanted
-    if enough is None or (most_draws and wanted >= most_draws) or enough(so_far()):
-        return False
-    for worker in workers:
-        worker.wanted = min(2 * wanted, most_draws or 2 * wanted)
-    return True
+    run = Run.begin(model, plan, seed)
+    with shown(progress) as report:
+        run.go_on(enough=enough, most_draws=most_draws, cores=cores, report=report)
+    return run.posterior()
 
 
 def _settings(model: Model, plan: Plan, seed: object) -> dict[str, object]:
@@ -206,30 +309,3 @@ def _workers(model: Model, plan: Plan, seed: int | np.random.SeedSequence | None
         labels = start_labels(rng, plan.starts[number % len(plan.starts)], model.n_records, likely)
         workers.append(Worker(Chain(model, rng, labels), Proposals(candidates), plan))
     return workers
-
-
-def _progress(workers: Sequence[Worker], plan: Plan, began: float) -> Progress:
-    steps = sum(worker.steps for worker in workers)
-    total = sum(plan.warmup + worker.wanted * plan.thin for worker in workers)
-    kept = min(len(worker.draws) for worker in workers)
-    return Progress(
-        share=steps / total,
-        warming_up=any(worker.steps < plan.warmup for worker in workers),
-        draws=sum(len(worker.draws) for worker in workers),
-        total_draws=sum(worker.wanted for worker in workers),
-        n_clusters=np.array([worker.n_clusters[:kept] for worker in workers], dtype=float),
-        now=float(np.mean([worker.chain.n_clusters for worker in workers])),
-        seconds=time.monotonic() - began,
-    )
-
-
-def _collect(model: Model, workers: Sequence[Worker], settings: dict[str, object]) -> Posterior:
-    kept = min(len(worker.draws) for worker in workers)
-    if kept == 0:
-        raise SamplerError(
-            "Sampling was stopped before the first draw of every chain: nothing to keep. "
-            "A shorter warm-up (warmup=) or fewer chains get there sooner."
-        )
-    draws = [worker.draws[:kept] for worker in workers]
-    settings = settings | {"draws": kept, "moves": [worker.moves for worker in workers]}
-    return Posterior.from_draws(model.n_records, draws, settings)

@@ -1,27 +1,13 @@
-"""Files that appear whole or not at all."""
+"""Tables as files."""
 
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import polars as pl
 
 from kolchin.errors import DataError
+from kolchin.files import replacing
 
 _SUFFIXES = (".csv", ".parquet")
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Yield a path to write to, which takes the place of the given one when all went well."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        yield part
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def check_table_path(path: Path) -> None:

@@ -1,0 +1,7 @@
+"""From a user's table to a decision: one call, one directory, nothing lost."""
+
+from kolchin.resolution.explanation import Explanation
+from kolchin.resolution.resolving import resolve, resume
+from kolchin.resolution.result import Result
+
+__all__ = ["Explanation", "Result", "resolve", "resume"]

@@ -1,0 +1,224 @@
+"""The directory of a run: results in front, and behind them all that they were made from.
+
+``posterior/`` holds the table (records.npz and three Parquet files), what was asked for
+(run.json), the draws (draws-00000.npz, ...) and the state of the chains (state.npz). Parts of
+draws have a fixed length and are never changed once they are full; the state holds the draws of
+the part that is not full. Every file is replaced whole, and the state last, so that a run can be
+killed between any two bytes and goes on from the state before.
+"""
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from kolchin.errors import DataError, SamplerError
+from kolchin.files import replacing
+from kolchin.posterior import Draw, Posterior
+from kolchin.posterior.storage import part_path, save
+from kolchin.resolution.inputs import UNREADABLE, Input
+from kolchin.sampling.runner import Run
+from kolchin.sampling.state import header_of, restore, run_state
+
+RESULTS = ("entities.csv", "links.csv", "summary.json", "report.html", "merged.csv")
+SECONDS_BETWEEN = 5.0
+LARGEST_SHARE = 0.05
+"""Time between checkpoints, and the largest share of all time that they may take."""
+
+FORMAT = 1
+DRAWS_A_PART = 250
+RECORDS_A_PART = 2**21
+"""A part of draws holds so many, or fewer where the draws of so many records are a part."""
+
+
+class RunDirectory:
+    """Where a run keeps everything."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.posterior = path / "posterior"
+        self._saved_parts = 0
+        self._last = time.monotonic()
+        self._cost = 0.0
+
+    @property
+    def has_run(self) -> bool:
+        """Whether there is a run that can be taken up or looked at."""
+        return (self.posterior / "run.json").exists()
+
+    def check_free(self, overwrite: bool) -> None:
+        """Refuse a directory with results in it, unless they may go."""
+        if self.path.exists() and not self.path.is_dir():
+            raise DataError(f"{self.path} is a file. Name another directory with --out.")
+        there = [name for name in RESULTS if (self.path / name).exists()]
+        if (self.has_run or there) and not overwrite:
+            raise DataError(
+                f"{self.path} holds an earlier run. 'kolchin resume {self.path}' goes on with it, "
+                "--out names another directory, and --overwrite replaces it."
+            )
+
+    def begin(self, given: Input, asked: dict[str, Any]) -> None:
+        """Clear an older run away and write what this one starts from; run.json comes last."""
+        with self.writing():
+            (self.posterior / "run.json").unlink(missing_ok=True)
+            for name in RESULTS:
+                (self.path / name).unlink(missing_ok=True)
+            for old in [*self.posterior.glob("draws-*.npz"), self.posterior / "state.npz"]:
+                old.unlink(missing_ok=True)
+            given.save(self.posterior)
+        self.ask(asked)
+
+    def ask(self, asked: dict[str, Any]) -> None:
+        """Write what is asked for."""
+        from kolchin import __version__
+
+        self.write_json("posterior/run.json", {"format": FORMAT, "version": __version__, **asked})
+
+    def asked(self) -> dict[str, Any]:
+        """Read what was asked for."""
+        path = self.posterior / "run.json"
+        if not path.exists():
+            raise DataError(f"There is no run in {self.path}. Start one with 'kolchin resolve'.")
+        try:
+            data: dict[str, Any] = json.loads(path.read_text())
+        except ValueError as error:
+            raise DataError(f"{path} is damaged and cannot be read: {error}.") from error
+        if data.get("format") != FORMAT:
+            raise DataError(f"{path} is of another version of kolchin: go on with that one.")
+        return data
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep two processes from working on one directory; a killed one lets go by itself."""
+        with self.writing():
+            self.posterior.mkdir(parents=True, exist_ok=True)
+        handle = _lock(self.posterior)
+        if handle is None:
+            raise DataError(f"Another process is working on {self.path}.")
+        try:
+            for folder in (self.path, self.posterior):
+                for half in folder.glob(".*.part"):  # of a process that was killed
+                    half.unlink(missing_ok=True)
+            yield
+        finally:
+            os.close(handle)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Say what to do when a file cannot be written."""
+        try:
+            yield
+        except (OSError, pl.exceptions.PolarsError) as error:
+            goes_on = (
+                f"What was saved before is intact: 'kolchin resume {self.path}' goes on from it."
+            )
+            raise SamplerError(
+                f"{self.path} cannot be written to: {getattr(error, 'strerror', None) or error}. "
+                + (goes_on if self.has_run else "Nothing was begun.")
+            ) from error
+
+    def save_if_due(self, run: Run) -> None:
+        """Save the run every few seconds, or less often where that takes long."""
+        waited = time.monotonic() - self._last
+        if waited >= max(SECONDS_BETWEEN, self._cost / LARGEST_SHARE):
+            self.save(run)
+
+    def save(self, run: Run, last: bool = False) -> None:
+        """Write new parts of draws, and then the state; at the end also the last, short part."""
+        began = time.monotonic()
+        length = part_length(run.model.n_records)
+        with self.writing():
+            while (self._saved_parts + 1) * length <= run.kept:
+                self._save_part(run, self._saved_parts, length)
+                self._saved_parts += 1
+            if last and run.kept > self._saved_parts * length:
+                self._save_part(run, self._saved_parts, length)
+            state = run_state(run, self._saved_parts * length)
+            with replacing(self.posterior / "state.npz") as part, part.open("wb") as file:
+                np.savez(file, allow_pickle=False, **state)
+        self._last = time.monotonic()
+        self._cost = self._last - began
+
+    def _save_part(self, run: Run, number: int, length: int) -> None:
+        inside = slice(number * length, min((number + 1) * length, run.kept))
+        draws = [worker.draws[inside] for worker in run.workers]
+        posterior = Posterior.from_draws(run.model.n_records, draws, run.settings)
+        save(posterior, part_path(self.posterior, number), inside.start)
+
+    def restore(self, run: Run) -> None:
+        """Bring a new run to the saved state, if there is one."""
+        arrays = self._state()
+        if arrays is None:
+            return
+        first_draw = header_of(arrays)["first_draw"]
+        self._saved_parts = first_draw // part_length(run.model.n_records)
+        earlier: list[list[Draw]] = [[] for _ in run.workers]
+        for number in range(self._saved_parts):
+            part = Posterior.load(part_path(self.posterior, number))
+            for c, draws in enumerate(earlier):
+                draws.extend(part.draw(c, t) for t in range(part.n_draws))
+        restore(run, arrays, earlier)
+
+    def header(self) -> dict[str, Any]:
+        """Return what the saved state says of the run as a whole."""
+        arrays = self._state(only="header")
+        return {"ended": "", "seconds": 0.0, "kept": 0} if arrays is None else header_of(arrays)
+
+    def _state(self, only: str | None = None) -> dict[str, NDArray[Any]] | None:
+        path = self.posterior / "state.npz"
+        if not path.exists():
+            return None
+        try:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as data:
+                return {name: data[name] for name in data.files if only in (None, name)}
+        except UNREADABLE as error:
+            raise DataError(f"{path} is damaged and cannot be read: {error}.") from error
+
+    def read_summary(self) -> dict[str, Any]:
+        """Return what summary.json holds; nothing where there is none."""
+        try:
+            data: dict[str, Any] = json.loads((self.path / "summary.json").read_text())
+        except (OSError, ValueError):
+            return {}
+        return data
+
+    def write_table(self, name: str, table: pl.DataFrame) -> None:
+        """Write a table as CSV, whole or not at all."""
+        with self.writing(), replacing(self.path / name) as part:
+            table.write_csv(part)
+
+    def write_text(self, name: str, text: str) -> None:
+        """Write a text, whole or not at all."""
+        with self.writing(), replacing(self.path / name) as part:
+            part.write_text(text, encoding="utf-8")
+
+    def write_json(self, name: str, data: Any) -> None:
+        """Write plain data, whole or not at all."""
+        self.write_text(name, json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+
+
+def part_length(n_records: int) -> int:
+    """Return the number of draws in a part: of a chain, and up to some millions of records."""
+    return min(DRAWS_A_PART, max(1, RECORDS_A_PART // n_records))
+
+
+def _lock(folder: Path) -> int | None:
+    """Return a handle that locks a folder until it is closed; None if another one does."""
+    if os.name == "nt":  # pragma: no cover
+        return os.open(os.devnull, os.O_RDONLY)
+    import fcntl
+
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        return None
+    return handle

@@ -1,0 +1,124 @@
+"""Why two records are (not) the same: evidence field by field, in bits."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from kolchin.model import Model
+from kolchin.parameters import FloatArray
+from kolchin.posterior import Posterior
+from kolchin.priors.base import SizeCounts
+
+DRAWS_FOR_PRIOR = 200
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What speaks for and against two records being of one entity; print it.
+
+    Attributes
+    ----------
+    record_a, record_b : the records' ids.
+    fields : field, value_a, value_b, bits: log2 of the field's Bayes factor, posterior mean.
+    evidence : the sum of all fields' bits.
+    prior : log2 of the prior odds that two single records are of one entity, posterior mean.
+    probability : the posterior probability that the two are of one entity.
+    same_entity : whether the entities shown have them together.
+    """
+
+    record_a: Any
+    record_b: Any
+    fields: pl.DataFrame
+    evidence: float
+    prior: float | None
+    probability: float
+    same_entity: bool
+
+    def __str__(self) -> str:
+        rows = [("field", f"record {self.record_a}", f"record {self.record_b}", "bits")]
+        rows += [
+            (row["field"], _shown(row["value_a"]), _shown(row["value_b"]), f"{row['bits']:+.2f}")
+            for row in self.fields.iter_rows(named=True)
+        ]
+        rows.append(("all fields", "", "", f"{self.evidence:+.2f}"))
+        if self.prior is not None:
+            rows.append(("before looking", "", "", f"{self.prior:+.2f}"))
+            rows.append(("both together", "", "", f"{self.prior + self.evidence:+.2f}"))
+        widths = [max(len(row[k]) for row in rows) for k in range(4)]
+        lines = [
+            "  ".join([*(c.ljust(w) for c, w in zip(row[:3], widths, strict=False))])
+            + f"  {row[3]:>{widths[3]}}"
+            for row in rows
+        ]
+        lines.insert(1, "  ".join("-" * width for width in widths))
+        shown = "one entity" if self.same_entity else "two entities"
+        lines.append(f"\nProbability of one entity: {self.probability:.4f}; shown as {shown}.")
+        lines += [] if self.prior is None else _comment(self.prior + self.evidence, self)
+        return "\n".join(lines)
+
+
+def _comment(bits: float, explanation: Explanation) -> list[str]:
+    """Say it where a pair by itself would be judged otherwise."""
+    alone = 1 / (1 + 2 ** -max(min(bits, 500.0), -500.0))
+    if abs(alone - explanation.probability) < 0.1:
+        return []
+    return [f"By themselves the two would have {alone:.4f}: other records fit them as well."]
+
+
+def _shown(value: Any, width: int = 30) -> str:
+    text = "(missing)" if value is None else " ".join(str(value).split())
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def pair_bits(model: Model, posterior: Posterior, pairs: NDArray[Any]) -> FloatArray:
+    """Return the evidence of pairs of records, (pair, field), in bits, posterior mean."""
+    drawn = posterior.parameters.get("delta")
+    likelihood = model.likelihood
+    if drawn is None:
+        deltas = likelihood.values({})["delta"][None, :]
+    else:
+        flat = drawn.reshape(len(posterior), -1)
+        deltas = np.broadcast_to(flat, (len(posterior), likelihood.n_fields))
+    return likelihood.pair_evidence(pairs, deltas) / math.log(2)
+
+
+def pair_probability(posterior: Posterior, one: int, two: int) -> float:
+    """Return the share of draws that have two records in one cluster."""
+    if one == two:
+        return 1.0
+    drawn = posterior.distinct
+    sets = [drawn.sets[drawn.starts[n] : drawn.starts[n + 1]] for n in (one, two)]
+    return float(drawn.counts[np.intersect1d(*sets)].sum() / len(posterior))
+
+
+def prior_bits(model: Model, posterior: Posterior) -> float | None:
+    """Return log2 of the prior odds that two singletons are one, posterior mean.
+
+    It is how much more probable the prior finds a partition with one pair in place of two
+    singletons, all else as drawn.
+    """
+    picks = np.unique(np.linspace(0, len(posterior) - 1, DRAWS_FOR_PRIOR).astype(int))
+    values = [_log_odds(model, posterior, *divmod(int(k), posterior.n_draws)) for k in picks]
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) / math.log(2) if known else None
+
+
+def _log_odds(model: Model, posterior: Posterior, chain: int, draw: int) -> float | None:
+    prior, n_records = model.prior, model.n_records
+    sizes = posterior.chains[chain].at(draw)[1]
+    counts = np.bincount(sizes, minlength=3)
+    counts[1] = n_records - int(sizes.sum())
+    if counts[1] < 2:
+        return None
+    # Without mu, where there is one: it is integrated out, as in the sampler.
+    given = {name: v[chain, draw] for name, v in posterior.parameters.items()}
+    own = {name: value for name, value in given.items() if name not in ("mu", "delta")}
+    values = prior.values(n_records, own)
+    linked = counts + np.eye(1, counts.size, 2, dtype=np.int64)[0]
+    linked[1] -= 2
+    together = prior.log_prob_counts(SizeCounts.of(linked), values)
+    return together - prior.log_prob_counts(SizeCounts.of(counts), values)

@@ -1,0 +1,152 @@
+"""Resolve a table: read, sample until it is enough, and write down what was found."""
+
+import time
+import warnings
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from kolchin.parameters import Gamma, Hyper
+from kolchin.priors import Prior
+from kolchin.records import DataWarning
+from kolchin.records.fields import FieldLike
+from kolchin.records.loading import load
+from kolchin.resolution.directory import RunDirectory
+from kolchin.resolution.display import Display, Watcher
+from kolchin.resolution.inputs import Input
+from kolchin.resolution.result import Result
+from kolchin.resolution.session import Session
+from kolchin.resolution.settings import DEFAULT_TIME_LIMIT, Settings
+from kolchin.resolution.source import check_unchanged, repeatable, title_of
+
+
+def resolve(
+    table: Any,
+    *,
+    fields: Iterable[FieldLike] | FieldLike | str | Path | None = None,
+    id: str | None = None,
+    source: str | None = None,
+    truth: str | None = None,
+    prior: str | Prior = "nbd",
+    delta: Hyper = Gamma(1, 1),
+    tied: bool = True,
+    chains: int = 4,
+    draws: int | None = None,
+    seed: int | None = None,
+    time_limit: float | None = DEFAULT_TIME_LIMIT,
+    out: str | Path | None = None,
+    overwrite: bool = False,
+    merged: bool = False,
+    normalise: bool = True,
+    cores: int | None = None,
+    progress: bool | Watcher | None = None,
+) -> Result:
+    """Find the records of a table that belong to the same entity.
+
+    Parameters
+    ----------
+    table
+        A path, several paths, or a DataFrame of any kind.
+    fields
+        What the model looks at: column names, fields, or a FIELDS.toml file; found by default.
+    id, source, truth
+        Columns with the records' ids, their sources, and their true entities. The truth never
+        informs the model: it is for the evaluation alone.
+    prior
+        "nbd", "nbnb", "dp", "pyp", "escnb" or "escd", or a prior such as ``kp.NBNB(r=1)``.
+    delta, tied
+        As in :class:`kolchin.Model`.
+    chains, draws
+        Number of chains, and of draws of each. Without ``draws``, sampling goes on until R-hat is
+        below 1.01 and the effective sample size above 400 for every monitored quantity.
+    seed
+        The same seed gives the same result.
+    time_limit
+        Seconds of sampling after which results are made from what was drawn; None for no limit.
+    out, overwrite
+        A directory for results and checkpoints (without it nothing is written), and whether an
+        older run there may be replaced.
+    merged
+        Also write the input with a column of entities.
+    normalise
+        Treat values as equal that differ in case, spaces or Unicode form alone.
+    cores
+        How many chains run at the same time; all cores by default.
+    progress
+        True tells what goes on, False nothing; None tells it on a terminal. A function is called
+        with the state of sampling.
+
+    Notes
+    -----
+    Ctrl-C ends sampling, not the work: results are made from what was drawn.
+
+    Examples
+    --------
+    >>> people = {"name": ["ann", "ann", "bob", "eve"] * 3, "year": [1, 1, 2, 3] * 3}
+    >>> result = resolve(people, chains=2, draws=20, seed=1)
+    >>> result.entities.columns
+    ['record', 'entity', 'entity_size', 'confidence']
+    """
+    settings = Settings.checked(prior, delta, tied, chains, draws, seed, time_limit)
+    directory = None if out is None else RunDirectory(Path(out))
+    if directory is not None:
+        settings.to_json()  # refuses priors that a directory cannot hold
+        directory.check_free(overwrite)
+    choices: dict[str, Any] = {"fields": fields, "id": id, "source": source, "truth": truth}
+    began = time.monotonic()
+    with Display(progress) as display:
+        display.phase("reading the table")
+        loaded = load(table, **choices, normalise=normalise)
+        given = Input.of(loaded, title_of(table))
+        _tell_input(display, given)
+        reading = time.monotonic() - began
+        session = Session(given, settings, directory, time_limit, cores, display, reading)
+        if directory is None:
+            return session.run()
+        with directory.locked():
+            asked = {
+                "settings": settings.to_json(),
+                "input": repeatable(table, choices | {"normalise": normalise}),
+                "merged": merged,
+                "reading": reading,
+            }
+            directory.begin(given, asked)
+            return session.run(merged)
+
+
+def resume(
+    out: str | Path,
+    *,
+    draws: int | None = None,
+    time_limit: float | None = DEFAULT_TIME_LIMIT,
+    cores: int | None = None,
+    progress: bool | Watcher | None = None,
+) -> Result:
+    """Go on with a run where it stopped, or draw more: ``draws`` of each chain in all.
+
+    A run that was killed and is resumed ends with the same files, to the bit, as one that was
+    not. The input must not have changed since.
+    """
+    directory = RunDirectory(Path(out))
+    asked = directory.asked()
+    settings = Settings.from_json(asked["settings"])
+    with Display(progress) as display, directory.locked():
+        display.phase("reading the table")
+        given = Input.load(directory.posterior)
+        check_unchanged(asked["input"], given, display)
+        if draws is not None:
+            settings = settings.drawing(draws)
+            Settings.checked(settings.prior, 1.0, True, 1, draws, 1, time_limit)
+            directory.ask({**asked, "settings": settings.to_json()})
+        session = Session(given, settings, directory, time_limit, cores, display, asked["reading"])
+        return session.run(asked["merged"])
+
+
+def _tell_input(display: Display, given: Input) -> None:
+    display.say(f"{given.title}: {given.records.n_records:,} records")
+    display.fields(given.fields)
+    for note in given.notes:
+        display.say(f"Note: {note}")
+    if given.notes and not display.tells:
+        lines = "\n".join(f"- {note}" for note in given.notes)
+        warnings.warn(f"What was done with the table:\n{lines}", DataWarning, stacklevel=3)

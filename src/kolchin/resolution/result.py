@@ -1,0 +1,250 @@
+"""What a run found: entities, links and how sure they are."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from kolchin.errors import DataError
+from kolchin.files import replacing
+from kolchin.model import Model
+from kolchin.partitions import Labels
+from kolchin.posterior import Posterior
+from kolchin.posterior.diagnostics import quantities
+from kolchin.posterior.links import largest_listed
+from kolchin.posterior.scores import calibration, evaluate_posterior
+from kolchin.resolution.directory import RunDirectory
+from kolchin.resolution.explanation import Explanation, pair_bits, pair_probability, prior_bits
+from kolchin.resolution.inputs import Input
+from kolchin.resolution.settings import Settings
+from kolchin.resolution.summary import describe, finite, size_table
+from kolchin.resolution.truth import true_entities
+
+MIN_PROBABILITY = 0.01
+"""Pairs that are less probable are not listed among the links."""
+
+LINK_COLUMNS = ("record_a", "record_b", "probability", "same_entity")
+SIZES_TRACED = 5
+
+
+class Result:
+    """The outcome of :func:`kolchin.resolve`.
+
+    Attributes
+    ----------
+    posterior : the draws.
+    ended : why sampling ended: "enough" (by the diagnostics), "draws", "time" or "interrupted".
+    notes : what was done with the table and should be known.
+    """
+
+    def __init__(
+        self,
+        given: Input,
+        settings: Settings,
+        posterior: Posterior,
+        ended: str,
+        seconds: Mapping[str, float],
+    ) -> None:
+        self._given = given
+        self._settings = settings
+        self.posterior = posterior
+        self.ended = ended
+        self.seconds = dict(seconds)
+        self.notes = (*given.notes, *_left_out(posterior))
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Result":
+        """Read a run's directory, finished or not."""
+        directory = RunDirectory(Path(path))
+        asked, header = directory.asked(), directory.header()
+        if not any(directory.posterior.glob("draws-*.npz")):
+            raise DataError(
+                f"The run in {path} has no draws yet. 'kolchin resume {path}' goes on with it."
+            )
+        seconds = {"reading": asked["reading"], "sampling": header["seconds"]}
+        return cls(
+            Input.load(directory.posterior),
+            Settings.from_json(asked["settings"]),
+            Posterior.load(directory.posterior),
+            "time" if header["ended"] == "stopped" else header["ended"],
+            seconds,
+        )
+
+    @cached_property
+    def _model(self) -> Model:
+        return self._settings.model(self._given.records)
+
+    @cached_property
+    def labels(self) -> Labels:
+        """The entity of each record, numbered from 0: least expected variation of information."""
+        return self.posterior.point_estimate()
+
+    @cached_property
+    def entities(self) -> pl.DataFrame:
+        """One row a record: record, entity, entity_size, confidence."""
+        return pl.DataFrame(
+            {
+                "record": self._given.ids,
+                "entity": self.labels,
+                "entity_size": np.bincount(self.labels)[self.labels],
+                "confidence": self.posterior.confidence(self.labels),
+            }
+        )
+
+    @cached_property
+    def _pairs(self) -> pl.DataFrame:
+        return self.posterior.links(MIN_PROBABILITY)
+
+    @cached_property
+    def links(self) -> pl.DataFrame:
+        """One row a pair with a probability of 0.01 or more, and the evidence of each field."""
+        pairs = self._pairs
+        rows = pairs.select("record_a", "record_b").to_numpy()
+        bits = pair_bits(self._model, self.posterior, rows)
+        ids, labels = self._given.ids, self.labels
+        names = [
+            f"{name}_bits" if name in LINK_COLUMNS else name for name in self._given.records.names
+        ]
+        return pl.DataFrame(
+            {
+                "record_a": ids.gather(rows[:, 0]),
+                "record_b": ids.gather(rows[:, 1]),
+                "probability": pairs["probability"],
+                "same_entity": labels[rows[:, 0]] == labels[rows[:, 1]],
+                **{name: bits[:, f] for f, name in enumerate(names)},
+            }
+        )
+
+    def summary(self) -> dict[str, Any]:
+        """Return entities with their interval, sizes, parameters, diagnostics; plain data."""
+        from kolchin import __version__
+
+        whole = dict(self._description)
+        whole["entities_shown"] = int(self.labels.max()) + 1
+        whole["ended"] = self.ended
+        whole["draws"] = self.posterior.n_draws
+        if self._own_evaluation is not None:
+            whole["evaluation"] = self._own_evaluation
+        whole["seconds"] = {name: round(value, 2) for name, value in self.seconds.items()}
+        whole["seed"] = self._settings.seed
+        whole["settings"] = {
+            "input": self._given.title,
+            "fields": list(self._given.records.names),
+            **self._settings.words(),
+        }
+        whole["version"] = __version__
+        whole["notes"] = list(self.notes)
+        plain: dict[str, Any] = finite(whole)
+        return plain
+
+    @cached_property
+    def _description(self) -> dict[str, Any]:
+        return describe(self.posterior)
+
+    @cached_property
+    def _own_evaluation(self) -> dict[str, Any] | None:
+        truth = self._given.truth
+        return None if truth is None or truth.null_count() == truth.len() else self.evaluate()
+
+    def evaluate(self, truth: Any = None) -> dict[str, Any]:
+        """Compare with the true entities: the point estimate, and the posterior of every rate.
+
+        ``truth`` is one value a record, None where it is not known, or FILE or FILE:COLUMN; by
+        default what the run was given. Records without truth are left out, and counted.
+        """
+        if truth is None and self._given.truth is None:
+            raise DataError("There is no truth to compare with: name some.")
+        known = self._given.truth if truth is None else true_entities(truth, self._given)
+        measures = evaluate_posterior(self.posterior, known, self.labels)  # type: ignore[arg-type]
+        table = self._calibration(known)
+        return finite({**measures, "calibration": table.to_dicts()})  # type: ignore[no-any-return]
+
+    def _calibration(self, truth: Any) -> pl.DataFrame:
+        return calibration(self._pairs, truth)
+
+    def explain(self, record_a: Any, record_b: Any) -> Explanation:
+        """Say why two records, by their ids, are (not) the same: evidence by field in bits."""
+        given = self._given
+        one, two = given.row_of(record_a), given.row_of(record_b)
+        bits = pair_bits(self._model, self.posterior, np.array([[one, two]]))[0]
+        names = list(given.records.names)
+        fields = pl.DataFrame(
+            {
+                "field": names,
+                "value_a": [given.values[name][one] for name in names],
+                "value_b": [given.values[name][two] for name in names],
+                "bits": bits,
+            },
+            schema_overrides={"value_a": pl.String, "value_b": pl.String},
+        )
+        return Explanation(
+            record_a=given.ids[one],
+            record_b=given.ids[two],
+            fields=fields,
+            evidence=float(bits.sum()),
+            prior=prior_bits(self._model, self.posterior),
+            probability=pair_probability(self.posterior, one, two),
+            same_entity=bool(self.labels[one] == self.labels[two]),
+        )
+
+    def merged(self) -> pl.DataFrame:
+        """Return the input, as text, with a column of entities at its end."""
+        name = "entity"
+        while name in self._given.values.columns:
+            name = f"kolchin_{name}"
+        return self._given.values.with_columns(pl.Series(name, self.labels))
+
+    def page(self) -> str:
+        """Return the report as one HTML page."""
+        from kolchin.report import Content, render  # type: ignore[import-not-found]
+
+        given = self._given
+        truth = given.truth
+        traces = quantities(self.posterior)
+        few = [f"mu[{k}]" for k in range(1, SIZES_TRACED + 1)]
+        page: str = render(
+            Content(
+                title=given.title,
+                summary=self.summary(),
+                entities=self.entities,
+                links=self.links,
+                values=given.values,
+                fields=given.fields,
+                sizes=size_table(self.posterior),
+                traces={
+                    "n_entities" if name == "n_clusters" else name: values
+                    for name, values in traces.items()
+                    if not name.startswith("mu[") or name in few
+                },
+                calibration=None if self._own_evaluation is None else self._calibration(truth),
+                notes=self.notes,
+            )
+        )
+        return page
+
+    def report(self, path: str | Path) -> Path:
+        """Write a self-contained HTML page that works offline, and return where it is."""
+        path = Path(path)
+        text = self.page()
+        with replacing(path) as part:
+            part.write_text(text, encoding="utf-8")
+        return path
+
+    def __repr__(self) -> str:
+        found = self.posterior.statistics["n_clusters"]
+        low, high = np.quantile(found, [0.05, 0.95])
+        return (
+            f"<Result: {found.mean():,.0f} entities ({low:,.0f} to {high:,.0f}) "
+            f"of {self.posterior.n_records:,} records>"
+        )
+
+
+def _left_out(posterior: Posterior) -> list[str]:
+    """Say so where clusters are too large for their pairs to be listed."""
+    largest = largest_listed(posterior)
+    if largest is None:
+        return []
+    return [f"Pairs within clusters of more than {largest:,} records are not listed as links."]

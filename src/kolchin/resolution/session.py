@@ -1,0 +1,136 @@
+"""One process's part in a run: take it up, sample, make the results."""
+
+import math
+import time
+from pathlib import Path
+
+import polars as pl
+
+from kolchin.errors import SamplerError
+from kolchin.resolution.directory import RunDirectory
+from kolchin.resolution.display import Display
+from kolchin.resolution.inputs import Input
+from kolchin.resolution.result import Result
+from kolchin.resolution.settings import Settings
+from kolchin.resolution.summary import is_enough
+from kolchin.sampling.runner import Run
+
+GROWTH = 1.5
+"""How many times as many draws there are at each look at the diagnostics as at the one before."""
+
+
+class Session:
+    """One process's part in a run."""
+
+    def __init__(
+        self,
+        given: Input,
+        settings: Settings,
+        directory: RunDirectory | None,
+        time_limit: float | None,
+        cores: int | None,
+        display: Display,
+        reading: float,
+    ) -> None:
+        self.given = given
+        self.settings = settings
+        self.directory = directory
+        self.limit = math.inf if time_limit is None else time_limit
+        self.cores = cores
+        self.display = display
+        self.reading = reading
+
+    def run(self, merged: bool = False) -> Result:
+        """Sample from where the run is, and make the results."""
+        run = self._taken_up()
+        if run.ended not in ("enough", "draws") or run.kept < run.wanted:
+            self._sample(run)
+        began = time.monotonic()
+        self.display.phase("making the results")
+        seconds = {"reading": self.reading, "sampling": run.seconds}
+        ended = "time" if run.ended == "stopped" else run.ended
+        result = Result(self.given, self.settings, run.posterior(), ended, seconds)
+        if self.directory is not None:
+            write_results(self.directory, result, merged, began)
+        return result
+
+    def _taken_up(self) -> Run:
+        self.display.phase("looking for pairs")
+        model = self.settings.model(self.given.records)
+        run = Run.begin(model, self.settings.plan(), self.settings.seed)
+        if self.directory is not None:
+            self.directory.restore(run)
+        if self.settings.draws is not None:
+            run.wanted = self.settings.draws
+        return run
+
+    def _sample(self, run: Run) -> None:
+        """Draw until it is enough, or until time is up; keep what was drawn."""
+        until = time.monotonic() + self.limit
+        enough = None if self.settings.draws else is_enough
+
+        def pause() -> bool:
+            if self.directory is not None:
+                self.directory.save_if_due(run)
+            return time.monotonic() >= until
+
+        run.go_on(
+            enough=enough,
+            growth=GROWTH,
+            cores=self.cores,
+            pause=pause,
+            report=lambda state: self.display.sampling(
+                state, until - time.monotonic(), enough is not None
+            ),
+        )
+        if run.ended == "interrupted":
+            self.display.say("Interrupted: results are made from what was drawn.")
+        if self.directory is not None:
+            self.directory.save(run, last=True)
+        if run.kept == 0:
+            self._nothing_drawn(run.ended)
+
+    def _nothing_drawn(self, ended: str) -> None:
+        where = (
+            "" if self.directory is None else f" 'kolchin resume {self.directory.path}' goes on."
+        )
+        message = f"Sampling ended during warm-up, before the first draw.{where}"
+        if ended == "interrupted":
+            raise KeyboardInterrupt(message)
+        raise SamplerError(f"{message} Allow it more time (--time-limit).")
+
+
+def write_results(
+    directory: RunDirectory, result: Result, merged: bool = False, began: float | None = None
+) -> None:
+    """Write all files of a result; summary.json comes last and says that they are complete."""
+    bits = result.links.columns[4:]
+    directory.write_table(
+        "entities.csv", result.entities.with_columns(pl.col("confidence").round(6))
+    )
+    directory.write_table(
+        "links.csv",
+        result.links.with_columns(pl.col("probability").round(6), pl.col(bits).round(4)),
+    )
+    if merged:
+        directory.write_table("merged.csv", result.merged())
+    if began is not None:
+        result.seconds["results"] = time.monotonic() - began
+    try:
+        directory.write_text("report.html", result.page())
+    except ModuleNotFoundError as error:  # until the report is part of the package
+        if error.name != "kolchin.report":
+            raise
+    directory.write_json("summary.json", result.summary())
+
+
+def is_finished(out: str | Path, draws: int | None = None) -> bool:
+    """Tell whether a run has ended by itself, its results are written, and no more is asked for."""
+    directory = RunDirectory(Path(out))
+    directory.asked()
+    header = directory.header()
+    summary = directory.read_summary()
+    if header["ended"] not in ("enough", "draws") or summary.get("ended") != header["ended"]:
+        return False
+    kept = summary.get("draws", 0)
+    return bool(kept == header["kept"] and (draws is None or draws <= kept))

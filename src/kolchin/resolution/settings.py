@@ -1,0 +1,164 @@
+"""What a run was asked for, as plain data from which it can be made again."""
+
+import math
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from kolchin import priors
+from kolchin.errors import KolchinError, ModelError
+from kolchin.model import Model
+from kolchin.parameters import Beta, Gamma, Hyper
+from kolchin.priors import Prior
+from kolchin.records import Records
+from kolchin.sampling.plan import Plan, checked_plan
+from kolchin.sampling.starts import STARTS
+
+PRIORS: dict[str, type[Prior]] = {
+    "nbd": priors.NBD,
+    "nbnb": priors.NBNB,
+    "dp": priors.DirichletProcess,
+    "pyp": priors.PitmanYor,
+    "escnb": priors.ESCNB,
+    "escd": priors.ESCD,
+}
+FIRST_LOOK = 250
+"""Draws of each chain before the diagnostics are looked at for the first time."""
+
+DEFAULT_TIME_LIMIT = 600.0
+THIN = 2
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Model and sampling; ``draws`` is None where diagnostics decide."""
+
+    prior: Prior
+    delta: Hyper
+    tied: bool
+    chains: int
+    draws: int | None
+    warmup: int
+    seed: int
+
+    @classmethod
+    def checked(
+        cls,
+        prior: str | Prior | None,
+        delta: Hyper,
+        tied: bool,
+        chains: int,
+        draws: int | None,
+        seed: int | None,
+        time_limit: float | None,
+    ) -> Self:
+        """Check what a user gave; every fault is told in one message."""
+        faults: list[str] = []
+        chosen = _chosen_prior(prior, faults)
+        try:
+            plan = checked_plan(chains, draws or FIRST_LOOK, None, THIN, None, STARTS, seed=seed)
+            warmup = plan.warmup
+        except KolchinError as error:
+            faults.append(str(error))
+        if draws is not None and draws == 0:
+            faults.append("The 'draws' parameter must be a whole number of at least 1. Got 0.")
+        if time_limit is not None and not time_limit > 0:
+            faults.append(f"The 'time_limit' must be more than 0 seconds. Got {time_limit!r}.")
+        if faults:
+            raise ModelError("\n".join(faults))
+        if seed is None:
+            seed = int(np.random.SeedSequence().generate_state(1)[0])
+        return cls(chosen, delta, bool(tied), int(chains), draws, warmup, int(seed))
+
+    def model(self, records: Records) -> Model:
+        """Return the model of some records."""
+        return Model(records, self.prior, self.delta, self.tied)
+
+    def plan(self) -> Plan:
+        """Return how chains run."""
+        first = FIRST_LOOK if self.draws is None else self.draws
+        return checked_plan(self.chains, first, self.warmup, THIN, None, STARTS)
+
+    def drawing(self, draws: int) -> Self:
+        """Return the same for another number of draws."""
+        return replace(self, draws=draws)
+
+    def words(self) -> dict[str, Any]:
+        """Return the settings as people read them."""
+        return {
+            "prior": repr(self.prior),
+            "delta": _plain(self.delta) if isinstance(self.delta, float) else repr(self.delta),
+            "tied": self.tied,
+            "chains": self.chains,
+            "draws": self.draws,
+            "warmup": self.warmup,
+            "thin": THIN,
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain data; priors made of tables have none."""
+        name = next((key for key, kind in PRIORS.items() if type(self.prior) is kind), None)
+        sizes = getattr(self.prior, "sizes", None)
+        if name is None or getattr(sizes, "base_table", None) is not None:
+            raise ModelError(
+                f"A run directory can hold the priors {', '.join(PRIORS)} with numbers, kp.Gamma "
+                f"and kp.Beta as parameters. Got {self.prior!r}: use it without a directory."
+            )
+        plain = {**vars(self), "delta": _plain(self.delta)}
+        given = {key: _plain(value) for key, value in self.prior.given.items()}
+        return {**plain, "prior": {"name": name, "parameters": given}}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Self:
+        """Build from what ``to_json`` made."""
+        prior = data["prior"]
+        given = {key: _hyper(value) for key, value in prior["parameters"].items()}
+        made = PRIORS[prior["name"]](**given)
+        return cls(**{**data, "prior": made, "delta": _hyper(data["delta"])})
+
+
+def _chosen_prior(prior: str | Prior | None, faults: list[str]) -> Prior:
+    if isinstance(prior, Prior):
+        return prior
+    if prior is not None and str(prior).lower() not in PRIORS:
+        faults.append(
+            f"The 'prior' parameter must be one of {', '.join(PRIORS)}, or a prior such as "
+            f"kp.NBD(). Got {prior!r} instead."
+        )
+        prior = None
+    return PRIORS[str(prior or "nbd").lower()]()
+
+
+def _plain(value: Hyper) -> Any:
+    if isinstance(value, Gamma | Beta):
+        return {type(value).__name__: list(asdict(value).values())}
+    return float(value)
+
+
+def _hyper(value: Any) -> Hyper:
+    if isinstance(value, dict):
+        ((name, numbers),) = value.items()
+        return Gamma(*numbers) if name == "Gamma" else Beta(*numbers)
+    return float(value)
+
+
+def seconds_of(text: str) -> float:
+    """Read a time limit: seconds, or a number with s, m or h; 'none' for no limit.
+
+    >>> seconds_of("90"), seconds_of("10m"), seconds_of("1.5h")
+    (90.0, 600.0, 5400.0)
+    """
+    plain = text.strip().lower()
+    if plain in ("none", "no", "inf"):
+        return math.inf
+    unit = {"s": 1, "m": 60, "h": 3600}.get(plain[-1:])
+    try:
+        value = float(plain[:-1]) * unit if unit else float(plain)
+    except ValueError:
+        value = math.nan
+    if not value > 0:
+        raise ModelError(
+            f"The '--time-limit' must be a time such as 90s, 10m or 2h, or none. Got {text!r}."
+        )
+    return value

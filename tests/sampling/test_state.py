@@ -1,0 +1,78 @@
+"""A run that is saved and taken up again goes on to the bit."""
+
+import numpy as np
+import pytest
+
+import kolchin as kp
+from kolchin.sampling import runner
+from kolchin.sampling.plan import checked_plan
+from kolchin.sampling.runner import Run
+from kolchin.sampling.starts import STARTS
+from kolchin.sampling.state import restore, run_state
+
+
+def begun(model, **changes):
+    plan = checked_plan(3, 20, 60, 1, changes.get("moves"), STARTS)
+    return Run.begin(model, plan, changes.get("seed", 7))
+
+
+def stop_after(moments):
+    left = iter(range(moments))
+    return lambda: next(left, None) is None
+
+
+PRIORS = [kp.NBD(), kp.NBNB(), kp.PitmanYor(), kp.ESCD(), kp.KolchinPartition()]
+
+
+@pytest.mark.parametrize("prior", PRIORS, ids=repr)
+@pytest.mark.parametrize("tied", [True, False], ids=["tied", "by field"])
+def test_stopped_and_taken_up_often(simulate_records, monkeypatch, prior, tied):
+    model = kp.Model(simulate_records(60)[0], prior, tied=tied)
+    whole = begun(model)
+    whole.go_on()
+    monkeypatch.setattr(runner, "SECONDS_BETWEEN_LOOKS", 0.003)
+    monkeypatch.setattr(runner, "MOVES_AT_ONCE", 100)
+    run, stops = begun(model), 0
+    while run.ended != "draws":
+        run.go_on(pause=stop_after(1 + stops % 4))
+        first = run.kept // 5 * 5
+        saved = run_state(run, first)
+        assert not any(array.dtype.hasobject for array in saved.values())
+        earlier = [worker.draws[:first] for worker in run.workers]
+        run = begun(model, seed=8)
+        restore(run, saved, earlier)
+        stops += 1
+    assert stops > 2
+    ours, theirs = whole.posterior(), run.posterior()
+    assert np.array_equal(ours.labels, theirs.labels)
+    assert np.array_equal(ours.log_joint, theirs.log_joint)
+    for name, values in ours.parameters.items():
+        assert np.array_equal(values, theirs.parameters[name])
+    assert whole.progress().n_clusters.tolist() == run.progress().n_clusters.tolist()
+
+
+def test_a_state_does_not_change_while_the_run_goes_on(small_model):
+    run = begun(small_model)
+    run.go_on(pause=stop_after(1))
+    saved = run.workers[0].state()
+    rng = saved["now"]["chain"]["rng"].bit_generator.state
+    following = saved["now"]["chain"]["following"].copy()
+    run.go_on()
+    assert np.array_equal(saved["now"]["chain"]["following"], following)
+    assert str(saved["now"]["chain"]["rng"].bit_generator.state) == str(rng)
+
+
+def test_the_state_of_another_model_is_refused(small_model, medium_model):
+    run = begun(small_model)
+    saved = run_state(run, 0)
+    with pytest.raises(kp.DataError, match="another model"):
+        restore(begun(medium_model), saved, [[], [], []])
+    with pytest.raises(kp.DataError, match=r"format 1\. Got format None"):
+        restore(begun(small_model), {}, [[], [], []])
+
+
+def test_unknown_kinds_are_not_lost_silently(small_model):
+    run = begun(small_model)
+    run.workers[0].chain.novelty = object()
+    with pytest.raises(TypeError, match=r"cannot hold a object .*novelty"):
+        run_state(run, 0)
