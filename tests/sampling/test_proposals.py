@@ -6,7 +6,7 @@ from scipy.stats import chisquare
 
 import kolchin as kp
 from kolchin import kernels
-from kolchin.sampling import proposals, runner
+from kolchin.sampling import runner
 from kolchin.sampling.candidates import candidate_pairs
 from kolchin.sampling.chain import Chain
 from kolchin.sampling.proposals import Proposals, uniform_pairs

@@ -199,13 +199,13 @@ class Result:
 
     def page(self) -> str:
         """Return the report as one HTML page."""
-        from kolchin.report import Content, render  # type: ignore[import-not-found]
+        from kolchin.report import Content, render
 
         given = self._given
         truth = given.truth
         traces = quantities(self.posterior)
         few = [f"mu[{k}]" for k in range(1, SIZES_TRACED + 1)]
-        page: str = render(
+        return render(
             Content(
                 title=given.title,
                 summary=self.summary(),
@@ -221,9 +221,9 @@ class Result:
                 },
                 calibration=None if self._own_evaluation is None else self._calibration(truth),
                 notes=self.notes,
+                prior_bits=prior_bits(self._model, self.posterior),
             )
         )
-        return page
 
     def report(self, path: str | Path) -> Path:
         """Write a self-contained HTML page that works offline, and return where it is."""

@@ -116,11 +116,7 @@ def write_results(
         directory.write_table("merged.csv", result.merged())
     if began is not None:
         result.seconds["results"] = time.monotonic() - began
-    try:
-        directory.write_text("report.html", result.page())
-    except ModuleNotFoundError as error:  # until the report is part of the package
-        if error.name != "kolchin.report":
-            raise
+    directory.write_text("report.html", result.page())
     directory.write_json("summary.json", result.summary())
 
 

@@ -37,7 +37,7 @@ class Chain:
     up again between any two steps.
     """
 
-    NO_STATE = ("model", "data", "pairs", "neighbours", "members", "sizes", "cells")
+    NO_STATE = ("model", "data", "pairs", "loose", "members", "sizes", "cells")
     """Attributes that follow from the model, from what is learnt, or that no step looks back at."""
 
     def __init__(
