@@ -9,7 +9,8 @@ from driving import Driver
 from invariance import SAMPLED, SMALLEST_P, fixed_joint
 from problems import FIXED
 
-from kolchin.sampling.loose import LARGEST_ODDS, loose_pairs
+from kolchin.sampling.loose import loose_pairs
+from kolchin.sampling.proposals import LOOSE_ODDS
 
 
 @pytest.fixture
@@ -21,7 +22,7 @@ def listing(monkeypatch):
             driver = Driver(model, pairs, seed)
             listed = np.array(list(combinations(range(model.n_records), 2))[1:], dtype=np.int32)
             unequal = np.random.default_rng(3).exponential(scale=2.0, size=len(listed))
-            loose = loose_pairs(model.n_records, listed, np.log(LARGEST_ODDS) - 0.01 - unequal)
+            loose = loose_pairs(model.n_records, listed, np.log(LOOSE_ODDS) - 0.01 - unequal)
             driver.chain.loose = change(loose._replace(n_moves=40, joining=0.4))
             return driver
 

@@ -66,16 +66,24 @@ def test_every_pair_is_possible_after_warm_up(medium_model, draws_with_pairs):
     assert all(0 < pairs.uniform_share <= 1 for _, pairs in draws_with_pairs[0])
 
 
-def test_decided_pairs_are_not_listed():
+def test_hopeless_pairs_are_not_listed():
     own = Proposals(np.array([[0, 1], [2, 3], [4, 5]], dtype=np.int32))
     pairs, n_moves = own.pairs(np.array([-500.0, 500.0, 0.0]))
-    assert pairs.table[:, :2].tolist() == [[4, 5]]
+    assert pairs.table[:, :2].tolist() == [[2, 3], [4, 5]]
     assert n_moves == 1
 
 
-def test_without_undecided_pairs_all_are_equal():
+def test_pairs_that_were_seen_linked_are_listed_against_the_evidence():
     own = Proposals(np.array([[0, 1], [2, 3]], dtype=np.int32))
-    pairs, n_moves = own.pairs(np.array([-500.0, 500.0]))
+    for _ in range(10):
+        own.observe(np.array([1, 0, 2, 3], dtype=np.int32), np.full(1, 0.1))
+    pairs, _ = own.pairs(np.array([-20.0, -20.0]))
+    assert pairs.table[:, :2].tolist() == [[0, 1]]
+
+
+def test_without_pairs_to_list_all_are_equal():
+    own = Proposals(np.array([[0, 1], [2, 3]], dtype=np.int32))
+    pairs, n_moves = own.pairs(np.array([-500.0, -500.0]))
     assert (pairs.uniform_share, n_moves) == (1.0, 0)
 
 

@@ -108,8 +108,7 @@ def describe(plan: Plan, runs: Sequence[Run], lines: pl.DataFrame) -> list[str]:
     if left_out:
         notes.append(
             f"This is the quick version: it leaves out {', '.join(left_out)} "
-            f"({len(left_out) * len(DELTAS) * len(MODELS)} rows), and the claims about them, "
-            f"and has {replicates} data sets a row instead of {FULL.replicates}."
+            f"({len(left_out) * len(DELTAS) * len(MODELS)} rows), and the claims about them."
         )
     failed = lines.filter(~pl.col("converged"))
     if failed.height:

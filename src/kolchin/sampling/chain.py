@@ -133,14 +133,14 @@ class Chain:
         )
 
     def update(self) -> None:
-        """Let the loose links and all parameters follow each other, several times."""
+        """Let the loose links and delta follow each other, several times; then update the prior."""
         for _ in range(self.n_rounds):
             if self.loose is not None:
                 self._attach(self.loose)
             self._collect_cells()
             self.own_values = self.model.likelihood.update(self.rng, self.own_values, self.cells)
-            self.prior_values = self.model.prior.update(self.rng, self.prior_values, self.counts)
-            self._tabulate()
+        self.prior_values = self.model.prior.update(self.rng, self.prior_values, self.counts)
+        self._tabulate()
 
     def _attach(self, loose: Loose) -> None:
         """Let lone records join their neighbours, and others leave theirs."""

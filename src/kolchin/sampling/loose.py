@@ -14,9 +14,7 @@ from numpy.typing import NDArray
 
 from kolchin import kernels
 from kolchin.parameters import FloatArray, IntArray
-
-LARGEST_ODDS = 0.1
-"""Pairs of larger odds are left to chaperones moves."""
+from kolchin.sampling.proposals import LOOSE_ODDS
 
 LEFT_OUT = 0.01
 """Share of the links that is expected among all those pairs that are too unlikely to be listed."""
@@ -44,7 +42,7 @@ def loose_pairs(n_records: int, pairs: NDArray[np.int32], log_odds: FloatArray) 
 
     Each record is asked to leave about once, and each pair to join twice its odds times.
     """
-    chosen = np.flatnonzero(log_odds < np.log(LARGEST_ODDS))
+    chosen = np.flatnonzero(log_odds < np.log(LOOSE_ODDS))
     chosen = chosen[np.argsort(log_odds[chosen], kind="stable")]
     links = np.cumsum(np.exp(log_odds[chosen]))
     first = int(np.searchsorted(links, LEFT_OUT * links[-1])) if links.size else 0

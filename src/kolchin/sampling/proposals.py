@@ -16,8 +16,12 @@ from kolchin import kernels
 from kolchin.parameters import FloatArray, IntArray
 
 UNIFORM_SHARE = 0.05
-SMALLEST_SPREAD = 0.1
-"""Pairs of less sqrt(p(1-p)), that is of p below 0.01, are left to ``loose``."""
+SMALLEST_SPREAD = 0.02
+"""Listed pairs keep at least this sqrt(p(1-p)): what warm-up saw may not be all there is."""
+
+LOOSE_ODDS = 0.1
+LOOSE_SPREAD = 0.1
+"""Pairs of smaller odds, and not seen linked more often, are left to ``loose``."""
 
 PRIOR_VISITS = 4.0
 """Weight of the pair's own evidence against what warm-up has seen, in observed states."""
@@ -82,10 +86,10 @@ class Proposals:
     def pairs(self, log_odds: FloatArray) -> tuple[kernels.Pairs, int]:
         """Freeze the mixture; also return how many moves visit the undecided pairs once."""
         spread = self.spread(log_odds)
-        listed = spread > SMALLEST_SPREAD
+        listed = (spread > LOOSE_SPREAD) | (log_odds > np.log(LOOSE_ODDS))
         if not listed.any():
             return uniform_pairs(), 0
-        spread = spread[listed]
+        spread = np.maximum(spread[listed], SMALLEST_SPREAD)
         table = kernels.alias_table(self.candidates[listed], spread)
         return kernels.Pairs(UNIFORM_SHARE, table), int(2 * spread.sum())
 
