@@ -29,8 +29,8 @@ class Plan:
 
 
 FULL = Plan(PAPER_DATASETS, replicates=2, effort=Effort(), suffix="")
-LARGE = {"syriasizes": 800}
-"""Data sets whose chains mix slowly: draws enough for the table, not for convergence."""
+LARGE = {"syriasizes": 150}
+"""Data sets whose chains mix slowly: draws for a look at the row, not for convergence."""
 
 QUICK = Plan(
     ("italy",),
@@ -80,8 +80,11 @@ def planned_runs(plan: Plan, replicates: int | None, seed: int) -> list[Run]:
 
 
 def _shortened(run: Run) -> Run:
-    most = min(run.effort.max_draws, LARGE.get(run.dataset, run.effort.max_draws))
-    return replace(run, effort=replace(run.effort, max_draws=most))
+    most = LARGE.get(run.dataset, run.effort.max_draws)
+    effort = run.effort
+    if most < effort.max_draws:
+        effort = replace(effort, warmup=most, draws=min(effort.draws, most), max_draws=most)
+    return replace(run, effort=effort)
 
 
 def runs_directory(out: Path, plan: Plan) -> Path:
