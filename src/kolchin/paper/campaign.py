@@ -7,6 +7,8 @@ what is under way.
 import multiprocessing
 import os
 import signal
+import threading
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
@@ -81,8 +83,8 @@ def _workers(n_workers: int) -> Iterator[ProcessPoolExecutor]:
         n_workers,
         # A fork would copy the thread pools of Polars and the progress bar in an unknown state.
         mp_context=multiprocessing.get_context("spawn"),
-        initializer=signal.signal,
-        initargs=(signal.SIGINT, signal.SIG_IGN),
+        initializer=_serve,
+        initargs=(os.getpid(),),
     )
     try:
         yield pool
@@ -92,6 +94,18 @@ def _workers(n_workers: int) -> Iterator[ProcessPoolExecutor]:
             worker.terminate()
         raise
     pool.shutdown()
+
+
+def _serve(parent: int) -> None:
+    """Leave Ctrl-C to the parent, and end when it is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _make(run: Run, directory: Path) -> RunResult:
