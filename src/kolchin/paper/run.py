@@ -24,7 +24,7 @@ class Effort:
     chains: int = 4
     warmup: int = 300
     draws: int = 400
-    max_draws: int = 6400
+    max_draws: int = 1600
     max_rhat: float = 1.01
     min_ess: float = 200.0
 

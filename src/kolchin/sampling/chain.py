@@ -20,7 +20,7 @@ LARGEST_LOG = 600.0
 """Products of factors whose logs add up to less cannot leave the range of doubles."""
 
 GENEROUS = 2.0
-"""Loose links are listed for a delta this many times the typical one."""
+"""Loose links are listed for a delta this many times the typical one, or what is generous."""
 
 FEWEST_ROUNDS, MOST_ROUNDS = 4, 12
 MOVES_A_ROUND = 500
@@ -199,7 +199,8 @@ class Chain:
         """Take pairs in proportion to how undecided they are now; return the moves of a sweep."""
         delta = proposals.mean_delta(self.own_values["delta"])
         self.pairs, n_moves = proposals.pairs(self._log_odds(proposals, delta))
-        log_odds = self._log_odds(proposals, GENEROUS * delta)
+        generous = np.maximum(GENEROUS * delta, self.model.likelihood.generous_delta())
+        log_odds = self._log_odds(proposals, generous)
         self.loose = loose_pairs(self.model.n_records, proposals.candidates, log_odds)
         self.n_rounds = 1
         if self.loose is not None and self.model.likelihood.is_sampled:

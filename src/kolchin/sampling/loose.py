@@ -19,6 +19,9 @@ from kolchin.sampling.proposals import LOOSE_ODDS
 LEFT_OUT = 0.01
 """Share of the links that is expected among all those pairs that are too unlikely to be listed."""
 
+JOININGS = 2.0
+"""How often a pair is asked to join, over its odds."""
+
 MOST_PER_RECORD = 40
 """The list is no longer than this many pairs a record."""
 
@@ -40,10 +43,10 @@ class Loose(NamedTuple):
 def loose_pairs(n_records: int, pairs: NDArray[np.int32], log_odds: FloatArray) -> Loose | None:
     """Freeze the list; None if it is empty.
 
-    Each record is asked to leave about once, and each pair to join twice its odds times.
+    Each record is asked to leave about once, and a pair to join in proportion to its odds.
     """
-    chosen = np.flatnonzero(log_odds < np.log(LOOSE_ODDS))
-    chosen = chosen[np.argsort(log_odds[chosen], kind="stable")]
+    log_odds = np.minimum(log_odds, np.log(LOOSE_ODDS))
+    chosen = np.argsort(log_odds, kind="stable")
     links = np.cumsum(np.exp(log_odds[chosen]))
     first = int(np.searchsorted(links, LEFT_OUT * links[-1])) if links.size else 0
     chosen = chosen[max(first, chosen.size - MOST_PER_RECORD * n_records) :]
@@ -54,7 +57,7 @@ def loose_pairs(n_records: int, pairs: NDArray[np.int32], log_odds: FloatArray) 
     other = np.concatenate([pairs[:, 1], pairs[:, 0]])
     order = np.lexsort([other, record])
     starts = np.concatenate([[0], np.cumsum(np.bincount(record, minlength=n_records))])
-    n_joining = 2 * float(odds.sum())
+    n_joining = min(JOININGS * float(odds.sum()), n_records)
     return Loose(
         n_moves=int(n_records + n_joining),
         joining=n_joining / (n_records + n_joining),
