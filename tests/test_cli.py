@@ -104,8 +104,12 @@ def test_fields_of_several_files(tmp_path: Path) -> None:
         (["simulate", "italy", "--out", "x.xlsx"], "must end in .csv or .parquet. Got 'x.xlsx'"),
         (["simulate", "italy", "--delta", "-1", "--out", "x.csv"], "'delta' parameter must be 0"),
         (["simulate", "italy", "--seed", "-1", "--out", "x.csv"], "--seed"),
-        (["simulate", "people", "--n", "0", "--out", "x.csv"], "'n' parameter must be 1 or more"),
+        (
+            ["simulate", "people", "--n", "0", "--out", "x.csv"],
+            "'n' parameter must be a whole number",
+        ),
         (["simulate", "people", "--set", "cats=1", "--out", "x.csv"], "no parameter 'cats'"),
+        (["simulate", "people", "--set", "prior=1", "--out", "x.csv"], "no parameter 'prior'"),
         (["simulate", "people", "--set", "moved", "--out", "x.csv"], "must be like households=0.2"),
         (["simulate", "people", "--delta", "2", "--out", "x.csv"], "'typos' parameter must be"),
         (["simulate", "atlantis", "--out", "x.csv"], "atlantis"),

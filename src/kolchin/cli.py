@@ -314,8 +314,8 @@ def _simulate_people(n: int, delta: float | None, shares: list[str], seed: int) 
     """Return a table of people."""
     from kolchin.simulation.people import read_shares, simulate_people
 
-    typos = {} if delta is None else {"typos": delta}
-    return simulate_people(n, seed, **{**typos, **read_shares(shares)})
+    asked: dict[str, Any] = {} if delta is None else {"typos": delta}
+    return simulate_people(n, seed, **asked | read_shares(shares))
 
 
 @app.command()

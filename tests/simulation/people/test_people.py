@@ -16,7 +16,7 @@ from kolchin.priors import ESCNB, KolchinPartition
 from kolchin.simulation.people import COLUMNS, Options, simulate_people
 from kolchin.simulation.people.names import read_names
 
-NOTHING: Mapping[str, float] = {name: 0.0 for name in asdict(Options())}
+NOTHING: Mapping[str, float] = dict.fromkeys(asdict(Options()), 0.0)
 ADDRESS = ("street", "house_number", "city", "postcode")
 
 
@@ -56,7 +56,12 @@ def test_a_seed_gives_one_table() -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_small_tables_work(n: int, seed: int) -> None:
     extreme = {"households": 0.5, "twins": 0.5, "typos": 1.0, "swapped_dates": 1.0, "moved": 1.0}
-    for options in ({}, extreme, {"households": 1.0, "twins": 0.0}, {"twins": 1.0, "households": 0}):
+    for options in (
+        {},
+        extreme,
+        {"households": 1.0, "twins": 0.0},
+        {"twins": 1.0, "households": 0},
+    ):
         assert simulate_people(n, seed, **options).height == n
 
 
@@ -261,7 +266,9 @@ def test_all_faults_are_told_together() -> None:
     assert "'gaps' parameter must be a share" in message
     with pytest.raises(ModelError, match="must not add up to more than 1"):
         simulate_people(10, households=0.8, twins=0.3)
-    with pytest.raises(ModelError, match="'n' parameter must be 1 or more. Got 0"):
+    with pytest.raises(
+        ModelError, match=r"'n' parameter must be a whole number, 1 or more\. Got 0"
+    ):
         simulate_people(0)
 
 

@@ -32,7 +32,8 @@ class Coded(NamedTuple):
 def pick(rng: np.random.Generator, cumulative: Floats, n: int) -> Ints:
     """Draw n codes by their cumulative weights."""
     codes = np.searchsorted(cumulative, rng.random(n) * cumulative[-1], side="right")
-    return np.minimum(codes, cumulative.size - 1).astype(np.int64)
+    result: Ints = np.minimum(codes, cumulative.size - 1).astype(np.int64)
+    return result
 
 
 def pick_other(rng: np.random.Generator, cumulative: Floats, than: Ints) -> Ints:

@@ -35,9 +35,7 @@ def draw_emails(
 ) -> Coded:
     """Draw e-mail addresses of a share of persons, no two of them the same."""
     n_persons = persons.first.size
-    domain = pl.Series(_DOMAINS).gather(
-        rng.choice(len(_DOMAINS), n_persons, p=_DOMAIN_WEIGHTS)
-    )
+    domain = pl.Series(_DOMAINS).gather(rng.choice(len(_DOMAINS), n_persons, p=_DOMAIN_WEIGHTS))
     from_name = rng.random(n_persons) < from_names
     frame = pl.DataFrame(
         {
@@ -48,7 +46,9 @@ def draw_emails(
         }
     ).with_columns(handle=pl.when("from_name").then("handle").otherwise("other"))
     earlier = pl.int_range(pl.len()).over("handle", "domain")
-    number = pl.when(earlier > 0).then(pl.concat_str(pl.lit("."), earlier + 1)).otherwise(pl.lit(""))
+    number = (
+        pl.when(earlier > 0).then(pl.concat_str(pl.lit("."), earlier + 1)).otherwise(pl.lit(""))
+    )
     texts = frame.select(pl.concat_str("handle", number, pl.lit("@"), "domain")).to_series()
     has_one = rng.random(n_persons) < share
     return Coded(texts, np.where(has_one, np.arange(n_persons), -1))

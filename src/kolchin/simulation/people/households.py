@@ -31,9 +31,7 @@ class Homes(NamedTuple):
         return int(self.household.max()) + 1
 
 
-def draw_homes(
-    rng: np.random.Generator, n_persons: int, households: float, twins: float
-) -> Homes:
+def draw_homes(rng: np.random.Generator, n_persons: int, households: float, twins: float) -> Homes:
     """Divide persons into families, pairs of twins and people on their own, by their shares.
 
     Each pair of twins belongs to a family of its own; those beyond the number of families live

@@ -117,7 +117,9 @@ def _share_faults(name: str, value: object) -> list[str]:
     if isinstance(value, Mapping) and name in ("typos", "gaps"):
         unknown = [column for column in value if column not in COLUMNS]
         return [f"The '{name}' parameter names no column '{column}'." for column in unknown] + [
-            fault for column in value for fault in _share_faults(f"{name} of {column}", value[column])
+            fault
+            for column in value
+            for fault in _share_faults(f"{name} of {column}", value[column])
         ]
     if not isinstance(value, int | float) or not 0 <= value <= 1:
         return [f"The '{name}' parameter must be a share from 0 to 1. Got {value!r} instead."]
@@ -139,4 +141,5 @@ def read_shares(settings: Sequence[str]) -> dict[str, float]:
             faults.append(f"A setting must be like households=0.2. Got {setting!r} instead.")
     if faults:
         raise ModelError("\n".join(faults))
+    check_options(shares)
     return shares

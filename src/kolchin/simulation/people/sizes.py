@@ -16,8 +16,10 @@ def draw_sizes(rng: np.random.Generator, n_records: int, prior: PartitionPrior |
     Without a prior, sizes are geometric with two thirds of ones, given that some of them add up
     to the number of records: `ESCNB(r=1, p=1/3)`, drawn directly by trying until they do.
     """
-    if n_records < 1:
-        raise ModelError(f"The 'n' parameter must be 1 or more. Got {n_records!r} instead.")
+    if not isinstance(n_records, int | np.integer) or n_records < 1:
+        raise ModelError(
+            f"The 'n' parameter must be a whole number, 1 or more. Got {n_records!r} instead."
+        )
     if prior is not None:
         return rng.permutation(cluster_sizes(prior.draw(n_records, seed=rng)))
     while True:

@@ -62,7 +62,8 @@ def _positions(rng: np.random.Generator, chars: Bytes) -> Ints:
     """Choose a letter or digit of each text; the first one is rarely wrong."""
     keys = np.where(_IS_TYPED[chars], rng.random(chars.shape), -1.0)
     keys[:, 0] *= 0.5
-    return np.argmax(keys, axis=1)
+    positions: Ints = np.argmax(keys, axis=1)
+    return positions
 
 
 def _shifted(chars: Bytes, position: Ints, kind: Ints) -> Bytes:
