@@ -12,7 +12,7 @@ from scipy.stats import chisquare
 
 from kolchin.errors import MissingExtraError, ModelError
 from kolchin.partitions import size_counts
-from kolchin.priors import ESCNB, KolchinPartition
+from kolchin.priors import KolchinPartition
 from kolchin.simulation.people import COLUMNS, Options, simulate_people
 from kolchin.simulation.people.names import read_names
 
@@ -79,15 +79,6 @@ def test_sizes_follow_the_default() -> None:
     observed = np.append(counts[:5], counts[5:].sum())
     wanted = np.append(expected[:5], counts.sum() - expected[:5].sum())
     assert chisquare(observed, wanted).pvalue > 1e-4
-
-
-@pytest.mark.statistical
-def test_the_default_is_the_prior_it_is_said_to_be() -> None:
-    prior = ESCNB(r=1.0, p=1 / 3)
-    direct = [people(12, seed)["ent_id"].n_unique() for seed in range(150)]
-    exact = [prior.draw(12, seed=seed).max() + 1 for seed in range(1500)]
-    spread = np.std(exact) * np.sqrt(1 / 150 + 1 / 1500)
-    assert abs(np.mean(direct) - np.mean(exact)) < 4.5 * spread
 
 
 def test_sizes_follow_a_prior() -> None:
