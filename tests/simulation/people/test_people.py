@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from numpy.typing import NDArray
 from scipy.stats import chisquare
 
-from kolchin.errors import MissingExtraError, ModelError
 from kolchin.partitions import size_counts
 from kolchin.priors import KolchinPartition
 from kolchin.simulation.people import COLUMNS, Options, simulate_people
@@ -231,40 +229,3 @@ def test_switches_leave_the_rest_alone() -> None:
     for name in COLUMNS:
         assert 0.93 < usual[name].eq_missing(clean[name]).mean() < 1
         assert usual[name].null_count() == clean[name].null_count()
-
-
-class Halves:
-    """A prior that puts the records in two clusters."""
-
-    def draw(
-        self, n_records: int, seed: int | np.random.Generator | None = None
-    ) -> NDArray[np.int64]:
-        return np.arange(n_records) % 2
-
-
-def test_any_prior_will_do() -> None:
-    assert people(11, prior=Halves())["ent_id"].value_counts()["count"].sort().to_list() == [5, 6]
-
-
-def test_all_faults_are_told_together() -> None:
-    with pytest.raises(ModelError) as error:
-        simulate_people(10, family=0.1, moved=2, typos={"name": 0.1, "email": -1}, gaps="no")  # type: ignore[arg-type]
-    message = str(error.value)
-    assert "no parameter 'family'" in message
-    assert "'moved' parameter must be a share from 0 to 1. Got 2" in message
-    assert "names no column 'name'" in message
-    assert "'typos of email' parameter must be a share" in message
-    assert "'gaps' parameter must be a share" in message
-    with pytest.raises(ModelError, match="must not add up to more than 1"):
-        simulate_people(10, households=0.8, twins=0.3)
-    with pytest.raises(
-        ModelError, match=r"'n' parameter must be a whole number, 1 or more\. Got 0"
-    ):
-        simulate_people(0)
-
-
-def test_a_missing_extra_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    read_names.cache_clear()
-    monkeypatch.setitem(__import__("sys").modules, "nicknames", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'kolchin\[people\]'"):
-        simulate_people(10)
