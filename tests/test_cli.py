@@ -14,6 +14,7 @@ import kolchin.cli
 from kolchin.cli import app
 from kolchin.errors import DataError, SamplerError
 from kolchin.simulation import simulate_paper
+from kolchin.simulation.people import simulate_people
 
 runner = CliRunner()
 
@@ -40,6 +41,19 @@ def test_simulate_tells_the_seed_that_it_chose(tmp_path: Path) -> None:
     seed = told.split("seed ")[1].split(")")[0]
     runner.invoke(app, ["simulate", "syria2000", "--seed", seed, "--out", str(second)])
     assert first.read_text() == second.read_text()
+
+
+def test_simulate_writes_people(tmp_path: Path) -> None:
+    out = tmp_path / "people.parquet"
+    settings = ["--delta", "0.1", "--set", "households=0", "--set", "gaps=0.5"]
+    result = runner.invoke(
+        app, ["simulate", "people", "--n", "500", *settings, "--seed", "3", "--out", str(out)]
+    )
+    assert result.exit_code == 0, result.output
+    expected = simulate_people(500, 3, typos=0.1, households=0.0, gaps=0.5)
+    assert pl.read_parquet(out).equals(expected)
+    n_entities = expected["ent_id"].n_unique()
+    assert f"500 records of {n_entities} entities (seed 3)" in result.stderr
 
 
 PEOPLE = "id,name,born\n1,Ada,1970\n2,ADA,1970\n3,Zoë,NA\n"
@@ -86,11 +100,18 @@ def test_fields_of_several_files(tmp_path: Path) -> None:
     [
         (["fields", "none.csv"], "file 'none.csv' does not exist"),
         (["fields"], "Missing argument"),
-        (["simulate", "people", "--n", "10", "--out", "x.csv"], "'people' cannot be simulated yet"),
-        (["simulate", "italy", "--n", "10", "--out", "x.csv"], "'--n' option is for people alone"),
+        (["simulate", "italy", "--n", "10", "--out", "x.csv"], "options are for people alone"),
         (["simulate", "italy", "--out", "x.xlsx"], "must end in .csv or .parquet. Got 'x.xlsx'"),
         (["simulate", "italy", "--delta", "-1", "--out", "x.csv"], "'delta' parameter must be 0"),
         (["simulate", "italy", "--seed", "-1", "--out", "x.csv"], "--seed"),
+        (
+            ["simulate", "people", "--n", "0", "--out", "x.csv"],
+            "'n' parameter must be a whole number",
+        ),
+        (["simulate", "people", "--set", "cats=1", "--out", "x.csv"], "no parameter 'cats'"),
+        (["simulate", "people", "--set", "prior=1", "--out", "x.csv"], "no parameter 'prior'"),
+        (["simulate", "people", "--set", "moved", "--out", "x.csv"], "must be like households=0.2"),
+        (["simulate", "people", "--delta", "2", "--out", "x.csv"], "'typos' parameter must be"),
         (["simulate", "atlantis", "--out", "x.csv"], "atlantis"),
         (["simulate", "italy"], "--out"),
         (["reproduce", "table2"], "table2"),

@@ -270,31 +270,52 @@ def report(directory: Directory) -> None:
 def simulate(
     name: Annotated[SimulatedSet, typer.Argument(help="Which table to simulate.")],
     out: Annotated[Path, typer.Option(help="The file to write: .csv or .parquet.")],
-    delta: Annotated[float, typer.Option(help="Distortion: larger means more errors.")] = 0.05,
-    n: Annotated[int | None, typer.Option("--n", help="Number of records, for people.")] = None,
+    delta: Annotated[
+        float | None,
+        typer.Option(help="Distortion, 0.05 by default; for people the share of mistyped values."),
+    ] = None,
+    n: Annotated[
+        int | None, typer.Option("--n", help="Number of records, for people; 10000 by default.")
+    ] = None,
+    shares: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            help="For people, a share such as households=0 or moved=0.2; as often as needed.",
+            metavar="NAME=SHARE",
+        ),
+    ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Same seed, same table.")] = None,
 ) -> None:
-    """Write synthetic records with known entities, such as the paper's data sets."""
+    """Write synthetic records with known entities: the paper's data sets, or people."""
     import numpy as np
 
     from kolchin.simulation import simulate_paper
     from kolchin.simulation.files import check_table_path, write_table
 
-    if name is SimulatedSet.PEOPLE:
-        raise DataError(
-            "'people' cannot be simulated yet. Use italy, nltcs5000, syria2000 or syriasizes."
-        )
-    if n is not None:
-        raise DataError(
-            f"The '--n' option is for people alone: the number of records of {name} is the paper's."
-        )
     check_table_path(out)
     if seed is None:
         seed = int(np.random.SeedSequence().generate_state(1)[0])
-    table = simulate_paper(name, delta=delta, seed=seed)
+    if name is SimulatedSet.PEOPLE:
+        table = _simulate_people(10_000 if n is None else n, delta, shares or [], seed)
+        settings = f"seed {seed}"
+    elif n is None and not shares:
+        delta = 0.05 if delta is None else delta
+        table = simulate_paper(name, delta=delta, seed=seed)
+        settings = f"delta {delta:g}, seed {seed}"
+    else:
+        raise DataError("The '--n' and '--set' options are for people alone.")
     write_table(table, out)
     n_entities = table["ent_id"].n_unique()
-    _say(f"{out}: {table.height} records of {n_entities} entities (delta {delta:g}, seed {seed})")
+    _say(f"{out}: {table.height} records of {n_entities} entities ({settings})")
+
+
+def _simulate_people(n: int, delta: float | None, shares: list[str], seed: int) -> Any:
+    """Return a table of people."""
+    from kolchin.simulation.people import read_shares, simulate_people
+
+    asked: dict[str, Any] = {} if delta is None else {"typos": delta}
+    return simulate_people(n, seed, **asked | read_shares(shares))
 
 
 @app.command()
