@@ -279,3 +279,18 @@ def test_a_directory_without_draws_is_told(tmp_path):
     with pytest.raises(kp.DataError, match="There is no run in"):
         kp.Result.load(tmp_path)
     assert not RunDirectory(tmp_path).has_run
+
+
+def test_fewer_draws_than_there_are_do_not_end_a_run(people, columns, tmp_path):
+    def stop(state):
+        if state.draws >= 100:
+            raise KeyboardInterrupt
+
+    out = tmp_path / "run"
+    asked = {"chains": 2, "seed": 3, "out": out}
+    result = kp.resolve(people, **columns, **asked, progress=stop)
+    assert result.ended == "interrupted"
+    before = (out / "posterior" / "run.json").read_text()
+    with pytest.raises(kp.ModelError, match="draws of each chain already"):
+        kp.resume(out, draws=result.posterior.n_draws - 1)
+    assert (out / "posterior" / "run.json").read_text() == before
