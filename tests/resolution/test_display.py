@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import kolchin as kp
+from kolchin.records import load
 from kolchin.resolution.display import Display, sampling_words
 from kolchin.resolution.settings import seconds_of
 from kolchin.sampling import Progress
@@ -40,6 +41,16 @@ def test_sampling_a_number_of_draws_tells_when_it_ends():
 def test_warming_up():
     words = sampling_words(state(warming_up=True), np.inf, until_enough=True)
     assert words == "warming up: 590 entities now, no time limit"
+
+
+def test_columns_are_shown_with_shares_in_percent(capsys):
+    table = {"name": ["ann", "eve", "ann", None] * 20, "born": ["1", "NA", "2", "3"] * 20}
+    Display(True).fields(load(table).field_table())
+    header, name, born = capsys.readouterr().err.splitlines()
+    assert header.split() == ["column", "kind", "used", "why", "distinct", "missing", "bits"]
+    assert "25.0%" in name
+    assert "25.0%" in born
+    assert "NA" not in born
 
 
 def test_a_live_line_on_a_terminal(people, monkeypatch, capsys):

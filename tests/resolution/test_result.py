@@ -10,6 +10,7 @@ import kolchin as kp
 from kolchin.resolution.directory import RunDirectory
 
 FIELDS = [f"field_{k}" for k in range(4)]
+SHORT = {"chains": 2, "draws": 30, "seed": 3}
 
 
 def test_entities_have_one_row_a_record(finished, people):
@@ -114,6 +115,24 @@ def test_files_have_their_formats(finished, people):
     assert merged["entity"].to_list() == [line.split(",")[1] for line in entities[1:]]
     names = {path.name for path in out.iterdir()} - {"report.html"}
     assert names == {"entities.csv", "links.csv", "summary.json", "merged.csv", "posterior"}
+
+
+def test_merged_says_which_file_a_record_comes_from(people, tmp_path):
+    table = people.drop("ent_id").with_columns(rec_id=pl.int_range(60) % 30)
+    table[:30].write_csv(tmp_path / "old.csv")
+    table[30:].write_csv(tmp_path / "new.csv")
+    files = [tmp_path / "old.csv", tmp_path / "new.csv"]
+    with pytest.warns(match="recur in several sources"):
+        merged = kp.resolve(files, id="rec_id", **SHORT).merged()
+    assert merged.columns == [*table.columns, "source", "entity"]
+    assert merged["source"].to_list() == ["old"] * 30 + ["new"] * 30
+
+
+def test_merged_keeps_columns_that_are_there(people):
+    table = people.rename({"field_0": "entity"}).with_columns(wave=pl.int_range(60) % 2)
+    given = {"id": "rec_id", "truth": "ent_id", "source": "wave"}
+    merged = kp.resolve(table, fields=FIELDS[1:], **given, **SHORT).merged()
+    assert merged.columns == [*table.columns, "kolchin_entity"]
 
 
 def test_everything_can_be_made_again_from_the_posterior(finished):
@@ -260,3 +279,18 @@ def test_a_directory_without_draws_is_told(tmp_path):
     with pytest.raises(kp.DataError, match="There is no run in"):
         kp.Result.load(tmp_path)
     assert not RunDirectory(tmp_path).has_run
+
+
+def test_fewer_draws_than_there_are_do_not_end_a_run(people, columns, tmp_path):
+    def stop(state):
+        if state.draws >= 100:
+            raise KeyboardInterrupt
+
+    out = tmp_path / "run"
+    asked = {"chains": 2, "seed": 3, "out": out}
+    result = kp.resolve(people, **columns, **asked, progress=stop)
+    assert result.ended == "interrupted"
+    before = (out / "posterior" / "run.json").read_text()
+    with pytest.raises(kp.ModelError, match="draws of each chain already"):
+        kp.resume(out, draws=result.posterior.n_draws - 1)
+    assert (out / "posterior" / "run.json").read_text() == before

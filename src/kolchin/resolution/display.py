@@ -57,9 +57,10 @@ class Display:
             self._live.update(_escaped(words))
 
     def fields(self, table: pl.DataFrame) -> None:
-        """Show what became of each column."""
+        """Show what became of each column; missing markers have a note of their own."""
         if self.tells:
-            self.say(_plain_table(table))
+            share = pl.col("missing").map_elements("{:.1%}".format, return_dtype=pl.String)
+            self.say(_plain_table(table.drop("markers").with_columns(share)))
 
     def sampling(self, state: Progress, seconds_left: float, until_enough: bool) -> None:
         """Show how far sampling is."""

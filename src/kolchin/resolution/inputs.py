@@ -69,6 +69,11 @@ class Input:
         """The true entities, where they were given."""
         return self.about["truth"] if "truth" in self.about.columns else None
 
+    @property
+    def source(self) -> pl.Series | None:
+        """Where each record comes from, where that is known."""
+        return self.about["source"] if "source" in self.about.columns else None
+
     def row_of(self, record: Any) -> int:
         """Return the row of a record, by its id as text."""
         text = self.ids.cast(pl.String)

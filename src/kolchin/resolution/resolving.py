@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from kolchin.errors import ModelError
 from kolchin.parameters import Gamma, Hyper
 from kolchin.priors import Prior
 from kolchin.records import DataWarning
@@ -135,11 +136,22 @@ def resume(
         given = Input.load(directory.posterior)
         check_unchanged(asked["input"], given, display)
         if draws is not None:
+            _check_more(directory, draws)
             settings = settings.drawing(draws)
             Settings.checked(settings.prior, 1.0, True, 1, draws, 1, time_limit)
             directory.ask({**asked, "settings": settings.to_json()})
         session = Session(given, settings, directory, time_limit, cores, display, asked["reading"])
         return session.run(asked["merged"])
+
+
+def _check_more(directory: RunDirectory, draws: int) -> None:
+    """Refuse fewer draws than there are: they would end a run that has not converged."""
+    kept = directory.header()["kept"]
+    if draws < kept:
+        raise ModelError(
+            f"The run in {directory.path} has {kept:,} draws of each chain already, so 'draws' "
+            f"must be more. Got {draws:,}; without it the run goes on until it is enough."
+        )
 
 
 def _tell_input(display: Display, given: Input) -> None:

@@ -191,11 +191,14 @@ class Result:
         )
 
     def merged(self) -> pl.DataFrame:
-        """Return the input, as text, with a column of entities at its end."""
-        name = "entity"
-        while name in self._given.values.columns:
-            name = f"kolchin_{name}"
-        return self._given.values.with_columns(pl.Series(name, self.labels))
+        """Return the input, as text, with the entities and, of several files, the source added."""
+        values, source = self._given.values, self._given.source
+        added = {"entity": pl.Series(self.labels)}
+        if source is not None and not any(source.equals(values[name]) for name in values.columns):
+            added = {"source": source, **added}
+        return values.with_columns(
+            column.alias(_free_name(name, values)) for name, column in added.items()
+        )
 
     def page(self) -> str:
         """Return the report as one HTML page."""
@@ -240,6 +243,12 @@ class Result:
             f"<Result: {found.mean():,.0f} entities ({low:,.0f} to {high:,.0f}) "
             f"of {self.posterior.n_records:,} records>"
         )
+
+
+def _free_name(name: str, table: pl.DataFrame) -> str:
+    while name in table.columns:
+        name = f"kolchin_{name}"
+    return name
 
 
 def _left_out(posterior: Posterior) -> list[str]:
