@@ -58,9 +58,9 @@ def measure(n_records, paired, n_moves=1_000_000):
     following = kernels.rings(labels)
     sizes = np.bincount(np.bincount(labels), minlength=66)
     sizes[0] = sizes.sum()
-    delta = np.full(N_FIELDS, DELTA)
+    evidence = kernels.Evidence(np.full(N_FIELDS, DELTA))
     pending = np.array([-1, -1])
-    state = (*pairs, *data, delta, *weights, following, sizes, pending)
+    state = (*pairs, *data, *evidence, *weights, following, sizes, pending)
     kernels.chaperones(rng, 1000, False, *state)
     best = np.inf
     for _ in range(3):

@@ -8,11 +8,12 @@ entry 0 counts all clusters. Nothing else changes while a chain runs.
 Evidence is always relative to singletons: log P(x_c) - sum over n in c of log P(x_n), so that a
 singleton has evidence 0 and the sampler never looks at fields that say nothing.
 
-Functions of the hot loop take bare arrays, in one order: the records (codes, gain, delta), the
-prior (log_size, size, opening, log_open, shape), the state (following, size_counts), scratch room.
+Functions of the hot loop take bare arrays, in one order: the records (codes, gain, begins, others,
+pattern, shown), what they say (delta, ratio, apart), the prior (log_size, size, opening, log_open,
+shape), the state (following, size_counts), scratch room.
 A tuple of arrays would read better, but every look into one counts a reference: with them a
 move took nine times as long. The named tuples below are for the callers, who unpack them:
-``chaperones(rng, n, False, *pairs, *data, delta, *weights, following, size_counts, pending)``.
+``chaperones(rng, n, False, *pairs, *data, *evidence, *weights, following, ...)``.
 """
 
 from typing import NamedTuple
@@ -40,10 +41,32 @@ Sides = NDArray[np.int8]
 
 
 class Data(NamedTuple):
-    """Categorical records: one row of global codes a record (-1: missing), and 1/frequency."""
+    """Records: categorical fields, and pairs of records whose other fields were compared.
+
+    ``codes`` has one row of global codes a record (-1: missing), ``gain`` is 1/frequency. Record
+    i was compared with ``others[begins[i] : begins[i + 1]]``, sorted; ``pattern`` says what came
+    out. ``shown`` has a bit for each compared field that a record shows.
+    """
 
     codes: Int32s
     gain: Floats
+    begins: Int64s = np.empty(0, dtype=np.int64)
+    others: Int32s = np.empty(0, dtype=np.int32)
+    pattern: Int32s = np.empty(0, dtype=np.int32)
+    shown: Int32s = np.empty(0, dtype=np.int32)
+
+
+class Evidence(NamedTuple):
+    """What the fields say, by the parameters as they are.
+
+    ``delta`` of each categorical field; ``ratio``, the Bayes factor of each pattern of levels, and
+    ``apart``, that of pairs which were not compared, by the fields that both show. Without
+    compared fields both are empty.
+    """
+
+    delta: Floats
+    ratio: Floats = np.empty(0)
+    apart: Floats = np.empty(0)
 
 
 class Weights(NamedTuple):
@@ -124,7 +147,7 @@ def free_factor(shape: Floats, size_counts: Int64s, one: int, other: int) -> flo
 
 
 @compiled
-def log_predictive(
+def categorical_predictive(
     codes: Int32s,
     gain: Floats,
     delta: Floats,
@@ -134,7 +157,7 @@ def log_predictive(
     wanted: int,
     n_members: int,
 ) -> float:
-    """Log predictive of a record given the members on one side, over its predictive alone.
+    """Log predictive of the categorical fields of a record given some members, over that alone.
 
     Model section 3: (delta gamma_x + equal) / (delta + observed) / gamma_x for each field.
     """
@@ -165,29 +188,11 @@ def log_predictive(
     return total + np.log(product)
 
 
-@compiled
-def log_evidence(
-    codes: Int32s,
-    gain: Floats,
-    delta: Floats,
-    members: Int32s,
-    side: Sides,
-    wanted: int,
-    n_members: int,
-) -> float:
-    """Log evidence that the members on one side are one entity, over singletons."""
-    total = 0.0
-    for k in range(1, n_members):
-        if side[k] == wanted:
-            total += log_predictive(codes, gain, delta, members[k], members, side, wanted, k)
-    return total
-
-
 @hot
-def pair_evidence(codes: Int32s, gain: Floats, delta: Floats, i: int, j: int) -> float:
-    """Bayes factor that two records are one entity rather than two.
+def categorical_pair(codes: Int32s, gain: Floats, delta: Floats, i: int, j: int) -> float:
+    """Bayes factor of the categorical fields that two records are one entity rather than two.
 
-    May overflow to infinity or underflow to 0, see ``log_pair_evidence``.
+    May overflow to infinity or underflow to 0, see ``log_categorical_pair``.
     """
     above = 1.0
     below = 1.0
@@ -205,9 +210,9 @@ def pair_evidence(codes: Int32s, gain: Floats, delta: Floats, i: int, j: int) ->
 
 
 @compiled
-def log_pair_evidence(codes: Int32s, gain: Floats, delta: Floats, i: int, j: int) -> float:
-    """Log Bayes factor that two records are one entity rather than two."""
-    product = pair_evidence(codes, gain, delta, i, j)
+def log_categorical_pair(codes: Int32s, gain: Floats, delta: Floats, i: int, j: int) -> float:
+    """Log Bayes factor of the categorical fields that two records are one entity."""
+    product = categorical_pair(codes, gain, delta, i, j)
     if 1e-250 < product < 1e250:
         return np.log(product)
     total = 0.0
@@ -220,15 +225,220 @@ def log_pair_evidence(codes: Int32s, gain: Floats, delta: Floats, i: int, j: int
     return total
 
 
+@hot
+def compared_pair(
+    begins: Int64s,
+    others: Int32s,
+    pattern: Int32s,
+    shown: Int32s,
+    ratio: Floats,
+    apart: Floats,
+    i: int,
+    j: int,
+) -> float:
+    """Evidence of the compared fields of two records (model section 6).
+
+    That of the pattern of their levels if they are listed (the others of a record are sorted),
+    else that of a difference in each field which both show.
+    """
+    low, high = begins[i], begins[i + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if others[middle] < j:
+            low = middle + 1
+        else:
+            high = middle
+    if low < begins[i + 1] and others[low] == j:
+        return ratio[pattern[low]]
+    return apart[shown[i] & shown[j]]
+
+
+@compiled
+def compare_members(
+    begins: Int64s,
+    others: Int32s,
+    pattern: Int32s,
+    shown: Int32s,
+    ratio: Floats,
+    apart: Floats,
+    members: Int32s,
+    n_members: int,
+    between: Floats,
+) -> None:
+    """Tabulate the evidence of the compared fields between all members of a small S."""
+    for k in range(n_members):
+        for other in range(k):
+            value = compared_pair(
+                begins, others, pattern, shown, ratio, apart, members[k], members[other]
+            )
+            between[k, other] = value
+            between[other, k] = value
+
+
+@compiled
+def exemplar_evidence(between: Floats, subset: int, n_members: int) -> float:
+    """Evidence of the compared fields that some members are one entity (model section 6).
+
+    One of them, each with equal chance, shows the entity's true values.
+    """
+    total = 0.0
+    for exemplar in range(n_members):
+        if (subset >> exemplar) & 1:
+            product = 1.0
+            for k in range(n_members):
+                if k != exemplar and (subset >> k) & 1:
+                    product *= between[k, exemplar]
+            total += product
+    return total / BITS[subset]
+
+
+@compiled
+def log_exemplar(
+    begins: Int64s,
+    others: Int32s,
+    pattern: Int32s,
+    shown: Int32s,
+    ratio: Floats,
+    apart: Floats,
+    record: int,
+    with_record: bool,
+    members: Int32s,
+    side: Sides,
+    wanted: int,
+    n_members: int,
+) -> float:
+    """Log evidence of the compared fields that the members on one side are one entity.
+
+    A record is left out of them, or put to them.
+    """
+    top = -np.inf
+    total = 0.0
+    n_inside = 0
+    for k in range(-1 if with_record else 0, n_members):
+        exemplar = record if k < 0 else members[k]
+        if k >= 0 and (side[k] != wanted or exemplar == record):
+            continue
+        n_inside += 1
+        log_product = 0.0
+        for other in range(-1 if with_record else 0, n_members):
+            n = record if other < 0 else members[other]
+            if n == exemplar or (other >= 0 and (side[other] != wanted or n == record)):
+                continue
+            log_product += np.log(
+                compared_pair(begins, others, pattern, shown, ratio, apart, n, exemplar)
+            )
+        if log_product > top:
+            total = total * np.exp(top - log_product) + 1.0
+            top = log_product
+        else:
+            total += np.exp(log_product - top)
+    return top + np.log(total / n_inside) if n_inside > 0 else 0.0
+
+
+@compiled
+def log_predictive(
+    codes: Int32s,
+    gain: Floats,
+    begins: Int64s,
+    others: Int32s,
+    pattern: Int32s,
+    shown: Int32s,
+    delta: Floats,
+    ratio: Floats,
+    apart: Floats,
+    record: int,
+    members: Int32s,
+    side: Sides,
+    wanted: int,
+    n_members: int,
+) -> float:
+    """Log predictive of a record given the members on one side, over its predictive alone."""
+    total = categorical_predictive(codes, gain, delta, record, members, side, wanted, n_members)
+    if ratio.size > 0:
+        for sign in range(-1, 2, 2):
+            total += sign * log_exemplar(
+                begins, others, pattern, shown, ratio, apart, record, sign > 0,
+                members, side, wanted, n_members,
+            )  # fmt: skip
+    return total
+
+
+@hot
+def pair_evidence(
+    codes: Int32s,
+    gain: Floats,
+    begins: Int64s,
+    others: Int32s,
+    pattern: Int32s,
+    shown: Int32s,
+    delta: Floats,
+    ratio: Floats,
+    apart: Floats,
+    i: int,
+    j: int,
+) -> float:
+    """Bayes factor that two records are one entity rather than two; may leave the doubles."""
+    factor = categorical_pair(codes, gain, delta, i, j)
+    if ratio.size > 0:
+        factor *= compared_pair(begins, others, pattern, shown, ratio, apart, i, j)
+    return factor
+
+
+@compiled
+def log_evidence(
+    codes: Int32s,
+    gain: Floats,
+    begins: Int64s,
+    others: Int32s,
+    pattern: Int32s,
+    shown: Int32s,
+    delta: Floats,
+    ratio: Floats,
+    apart: Floats,
+    members: Int32s,
+    side: Sides,
+    wanted: int,
+    n_members: int,
+) -> float:
+    """Log evidence that the members on one side are one entity, over singletons."""
+    total = 0.0
+    for k in range(1, n_members):
+        if side[k] == wanted:
+            total += log_predictive(
+                codes,
+                gain,
+                begins,
+                others,
+                pattern,
+                shown,
+                delta,
+                ratio,
+                apart,
+                members[k],
+                members,
+                side,
+                wanted,
+                k,
+            )
+    return total
+
+
 @compiled
 def subset_evidence(
     codes: Int32s,
     gain: Floats,
+    begins: Int64s,
+    others: Int32s,
+    pattern: Int32s,
+    shown: Int32s,
     delta: Floats,
+    ratio: Floats,
+    apart: Floats,
     members: Int32s,
     n_members: int,
     evidence: Floats,
     below: Floats,
+    between: Floats,
 ) -> None:
     """Evidence of every subset of S that a division needs, in one pass over the fields.
 
@@ -268,6 +478,12 @@ def subset_evidence(
             while not (subset >> top) & 1:
                 top -= 1
             evidence[subset] *= evidence[subset ^ (1 << top)]
+    if ratio.size > 0:
+        compare_members(begins, others, pattern, shown, ratio, apart, members, n_members, between)
+        for subset in range(n_subsets):
+            if subset == 0 or (BITS[subset] > 1 and ((subset & 3) == 1 or (subset & 3) == 2)):
+                whole = subset if subset > 0 else n_subsets - 1
+                evidence[subset] *= exemplar_evidence(between, whole, n_members)
 
 
 # --- the chaperones move -------------------------------------------------------------------
@@ -367,7 +583,13 @@ def draw_division(
     log_apart: float,
     codes: Int32s,
     gain: Floats,
+    begins: Int64s,
+    others: Int32s,
+    pattern: Int32s,
+    shown: Int32s,
     delta: Floats,
+    ratio: Floats,
+    apart: Floats,
     log_size: Floats,
     size: Floats,
     shape: Floats,
@@ -378,6 +600,7 @@ def draw_division(
     weight: Floats,
     evidence: Floats,
     below: Floats,
+    between: Floats,
 ) -> None:
     """Draw the whole division of a small S at once.
 
@@ -385,7 +608,22 @@ def draw_division(
     more) with each other record on i's side or on j's, the bits of a number.
     """
     n_apart = 1 << (n_members - 2)
-    subset_evidence(codes, gain, delta, members, n_members, evidence, below)
+    subset_evidence(
+        codes,
+        gain,
+        begins,
+        others,
+        pattern,
+        shown,
+        delta,
+        ratio,
+        apart,
+        members,
+        n_members,
+        evidence,
+        below,
+        between,
+    )
     apart_weight = np.exp(log_apart)
     total = 0.0
     for on_j in range(n_apart):
@@ -399,7 +637,9 @@ def draw_division(
     total += weight[n_apart]
     if not 1e-200 < total < 1e200:
         total = log_scale_weights(
-            log_apart, codes, gain, delta, log_size, shape, size_counts,
+            log_apart,
+            codes, gain, begins, others, pattern, shown, delta, ratio, apart,
+            log_size, shape, size_counts,
             n_members, members, side, weight,
         )  # fmt: skip
     rest = rng.random() * total
@@ -415,7 +655,13 @@ def log_scale_weights(
     log_apart: float,
     codes: Int32s,
     gain: Floats,
+    begins: Int64s,
+    others: Int32s,
+    pattern: Int32s,
+    shown: Int32s,
     delta: Floats,
+    ratio: Floats,
+    apart: Floats,
     log_size: Floats,
     shape: Floats,
     size_counts: Int64s,
@@ -437,7 +683,21 @@ def log_scale_weights(
         if choice < n_apart:
             weight[choice] += log_size[on_j] + log_apart
         for own in range(2):
-            weight[choice] += log_evidence(codes, gain, delta, members, side, own, n_members)
+            weight[choice] += log_evidence(
+                codes,
+                gain,
+                begins,
+                others,
+                pattern,
+                shown,
+                delta,
+                ratio,
+                apart,
+                members,
+                side,
+                own,
+                n_members,
+            )
         top = max(top, weight[choice])
     total = 0.0
     for choice in range(n_apart + 1):
@@ -453,7 +713,13 @@ def visit_all(
     together: bool,
     codes: Int32s,
     gain: Floats,
+    begins: Int64s,
+    others: Int32s,
+    pattern: Int32s,
+    shown: Int32s,
     delta: Floats,
+    ratio: Floats,
+    apart: Floats,
     log_size: Floats,
     shape: Floats,
     size_counts: Int64s,
@@ -478,7 +744,22 @@ def visit_all(
             join = log_size[n_members] - log_size[n_members - 1]
             join += np.log(free_factor(shape, size_counts, n_members, 0))
             join -= np.log(free_factor(shape, size_counts, n_members - 1, 1))
-            join += log_predictive(codes, gain, delta, n, members, side, 0, n_members)
+            join += log_predictive(
+                codes,
+                gain,
+                begins,
+                others,
+                pattern,
+                shown,
+                delta,
+                ratio,
+                apart,
+                n,
+                members,
+                side,
+                0,
+                n_members,
+            )
             if accept(rng, log_apart - join):
                 together = False
                 side[:n_members] = 1 - k
@@ -487,13 +768,43 @@ def visit_all(
         elif k > 1 or size == 1:
             other = n_members - size
             go = log_size[other + 1] - log_size[other]
-            go += log_predictive(codes, gain, delta, n, members, side, 1 - own, n_members)
+            go += log_predictive(
+                codes,
+                gain,
+                begins,
+                others,
+                pattern,
+                shown,
+                delta,
+                ratio,
+                apart,
+                n,
+                members,
+                side,
+                1 - own,
+                n_members,
+            )
             stay = log_apart
             go += np.log(free_factor(shape, size_counts, other + 1, size - 1))
             go -= np.log(free_factor(shape, size_counts, size, other))
             if k > 1:
                 stay = log_size[size] - log_size[size - 1]
-                stay += log_predictive(codes, gain, delta, n, members, side, own, n_members)
+                stay += log_predictive(
+                    codes,
+                    gain,
+                    begins,
+                    others,
+                    pattern,
+                    shown,
+                    delta,
+                    ratio,
+                    apart,
+                    n,
+                    members,
+                    side,
+                    own,
+                    n_members,
+                )
             if accept(rng, go - stay):
                 side[k] = 1 - own
                 on_j += 1 - 2 * own
@@ -510,7 +821,13 @@ def several_records(
     j: int,
     codes: Int32s,
     gain: Floats,
+    begins: Int64s,
+    others: Int32s,
+    pattern: Int32s,
+    shown: Int32s,
     delta: Floats,
+    ratio: Floats,
+    apart: Floats,
     log_size: Floats,
     size: Floats,
     opening: Floats,
@@ -523,6 +840,7 @@ def several_records(
     weight: Floats,
     evidence: Floats,
     below: Floats,
+    between: Floats,
 ) -> bool:
     """Make the move on any two clusters; false if the tables are too short for their union."""
     n_members, together = gather(following, i, j, members, side)
@@ -532,12 +850,16 @@ def several_records(
     count_sides(size_counts, side, n_members, -1)
     if n_members < size.size:
         draw_division(
-            rng, log_apart, codes, gain, delta, log_size, size, shape, size_counts,
-            n_members, members, side, weight, evidence, below,
+            rng, log_apart,
+            codes, gain, begins, others, pattern, shown, delta, ratio, apart,
+            log_size, size, shape, size_counts,
+            n_members, members, side, weight, evidence, below, between,
         )  # fmt: skip
     else:
         visit_all(
-            rng, log_apart, together, codes, gain, delta, log_size, shape, size_counts,
+            rng, log_apart, together,
+            codes, gain, begins, others, pattern, shown, delta, ratio, apart,
+            log_size, shape, size_counts,
             n_members, members, side,
         )  # fmt: skip
     count_sides(size_counts, side, n_members, 1)
@@ -574,7 +896,13 @@ def chaperones(
     table: Int32s,
     codes: Int32s,
     gain: Floats,
+    begins: Int64s,
+    others: Int32s,
+    pattern: Int32s,
+    shown: Int32s,
     delta: Floats,
+    ratio: Floats,
+    apart: Floats,
     log_size: Floats,
     size: Floats,
     opening: Floats,
@@ -599,6 +927,7 @@ def chaperones(
     weight = np.empty(1 + (1 << (LARGEST_ENUMERATED - 2)))
     evidence = np.empty(1 << LARGEST_ENUMERATED)
     below = np.empty(LARGEST_ENUMERATED)
+    between = np.empty((LARGEST_ENUMERATED, LARGEST_ENUMERATED))
     # What two records without company weigh, apart and joined, as they are now either way.
     pair_weight = np.empty((2, 2))
     weigh_pairs(size, opening, log_open, shape, size_counts, pair_weight)
@@ -619,7 +948,9 @@ def chaperones(
             # Two records without company: draw at once whether they are one cluster or two.
             together = after_i == j
             now = 1 if together else 0
-            joined = pair_weight[now, 1] * pair_evidence(codes, gain, delta, i, j)
+            joined = pair_weight[now, 1] * pair_evidence(
+                codes, gain, begins, others, pattern, shown, delta, ratio, apart, i, j
+            )
             total = joined + pair_weight[now, 0]
             in_range = 1e-200 < total < 1e200
             if in_range and (rng.random() * total < joined) != together:
@@ -632,8 +963,10 @@ def chaperones(
         else:
             in_range = False
         fits = in_range or several_records(
-            rng, i, j, codes, gain, delta, log_size, size, opening, log_open, shape,
-            following, size_counts, members, side, weight, evidence, below,
+            rng, i, j,
+            codes, gain, begins, others, pattern, shown, delta, ratio, apart,
+            log_size, size, opening, log_open, shape,
+            following, size_counts, members, side, weight, evidence, below, between,
         )  # fmt: skip
         if not fits and not in_rings:
             pending[0], pending[1] = i, j
@@ -740,6 +1073,82 @@ def agreement_cells(members: Int32s, sizes: Int32s, codes: Int32s) -> tuple[Int6
     return steps[:n_steps], n_cells, observed
 
 
+@compiled
+def count_patterns(
+    rng: np.random.Generator,
+    begins: Int64s,
+    others: Int32s,
+    pattern: Int32s,
+    shown: Int32s,
+    ratio: Floats,
+    apart: Floats,
+    members: Int32s,
+    sizes: Int32s,
+    counts: Int64s,
+    apart_counts: Int64s,
+) -> None:
+    """Draw the exemplar of each cluster, and count the patterns of the others against it."""
+    start = 0
+    for size in sizes:
+        chosen = -1
+        top = -np.inf
+        for k in range(start, start + size):
+            log_product = 0.0
+            for other in range(start, start + size):
+                if other != k:
+                    log_product += np.log(
+                        compared_pair(
+                            begins, others, pattern, shown, ratio, apart, members[other], members[k]
+                        )
+                    )
+            # Keep one of the exemplars so far, in proportion to their products.
+            larger = max(top, log_product)
+            top = larger + np.log(np.exp(top - larger) + np.exp(log_product - larger))
+            if rng.random() < np.exp(log_product - top):
+                chosen = k
+        exemplar = members[chosen]
+        for k in range(start, start + size):
+            n = members[k]
+            if k == chosen:
+                continue
+            low, high = begins[n], begins[n + 1]
+            while low < high:
+                middle = (low + high) // 2
+                if others[middle] < exemplar:
+                    low = middle + 1
+                else:
+                    high = middle
+            if low < begins[n + 1] and others[low] == exemplar:
+                counts[pattern[low]] += 1
+            else:
+                apart_counts[shown[n] & shown[exemplar]] += 1
+        start += size
+
+
+@compiled
+def log_exemplars(
+    begins: Int64s,
+    others: Int32s,
+    pattern: Int32s,
+    shown: Int32s,
+    ratio: Floats,
+    apart: Floats,
+    members: Int32s,
+    sizes: Int32s,
+) -> float:
+    """Log evidence of the compared fields of all clusters."""
+    total = 0.0
+    start = 0
+    for size in sizes:
+        cluster = members[start : start + size]
+        side = np.zeros(size, dtype=np.int8)
+        total += log_exemplar(
+            begins, others, pattern, shown, ratio, apart, -1, False, cluster, side, 0, size
+        )
+        start += size
+    return total
+
+
 # --- pairs worth proposing -----------------------------------------------------------------
 
 
@@ -752,7 +1161,7 @@ def score_histogram(
     n_records = codes.shape[0]
     for i in range(n_records):
         for j in range(i + 1, n_records):
-            score = log_pair_evidence(codes, gain, delta, i, j)
+            score = log_categorical_pair(codes, gain, delta, i, j)
             if score >= lowest:
                 counts[min(int((score - lowest) / width), n_bins - 1)] += 1
     return counts
@@ -766,7 +1175,7 @@ def pairs_above(codes: Int32s, gain: Floats, delta: Floats, lowest: float, n_pai
     n_records = codes.shape[0]
     for i in range(n_records):
         for j in range(i + 1, n_records):
-            if k < n_pairs and log_pair_evidence(codes, gain, delta, i, j) >= lowest:
+            if k < n_pairs and log_categorical_pair(codes, gain, delta, i, j) >= lowest:
                 found[k, 0] = i
                 found[k, 1] = j
                 k += 1
@@ -796,7 +1205,7 @@ def block_pairs(
             j = order[b]
             if key[i] != key[j]:
                 break
-            if log_pair_evidence(codes, gain, delta, i, j) >= lowest:
+            if log_categorical_pair(codes, gain, delta, i, j) >= lowest:
                 if n_found == found.size:
                     larger = np.empty(2 * found.size, dtype=np.int64)
                     larger[:n_found] = found
@@ -807,11 +1216,25 @@ def block_pairs(
 
 
 @compiled
-def pair_scores(codes: Int32s, gain: Floats, delta: Floats, pairs: Int32s) -> Floats:
+def pair_scores(
+    codes: Int32s,
+    gain: Floats,
+    begins: Int64s,
+    others: Int32s,
+    pattern: Int32s,
+    shown: Int32s,
+    delta: Floats,
+    ratio: Floats,
+    apart: Floats,
+    pairs: Int32s,
+) -> Floats:
     """Log evidence of each listed pair."""
     scores = np.empty(pairs.shape[0])
     for k in range(pairs.shape[0]):
-        scores[k] = log_pair_evidence(codes, gain, delta, pairs[k, 0], pairs[k, 1])
+        i, j = pairs[k, 0], pairs[k, 1]
+        scores[k] = log_categorical_pair(codes, gain, delta, i, j)
+        if ratio.size > 0:
+            scores[k] += np.log(compared_pair(begins, others, pattern, shown, ratio, apart, i, j))
     return scores
 
 
@@ -969,7 +1392,13 @@ def attach(
     odds: Floats,
     codes: Int32s,
     gain: Floats,
+    begins: Int64s,
+    others: Int32s,
+    pattern: Int32s,
+    shown: Int32s,
     delta: Floats,
+    ratio: Floats,
+    apart: Floats,
     log_size: Floats,
     size: Floats,
     opening: Floats,
@@ -1011,7 +1440,9 @@ def attach(
         if listed == 0.0:
             continue
         log_ratio = log_balance - np.log(listed)
-        log_ratio += log_predictive(codes, gain, delta, i, members, side, 0, m)
+        log_ratio += log_predictive(
+            codes, gain, begins, others, pattern, shown, delta, ratio, apart, i, members, side, 0, m
+        )
         log_ratio += log_join_weight(log_size, opening, log_open, shape, size_counts, m, joins)
         if np.log(rng.random()) < (log_ratio if joins else -log_ratio):
             count_record(size_counts, m, joins, -1)

@@ -5,7 +5,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from kolchin.errors import ModelError
-from kolchin.likelihoods import DirichletCategorical
+from kolchin.likelihoods import DirichletCategorical, Exemplar
 from kolchin.parameters import Gamma, Hyper
 from kolchin.partitions import canonical, size_counts
 from kolchin.priors import NBD, Prior
@@ -26,6 +26,8 @@ class Model:
         Variation of the records of one entity: a number, or a ``kp.Gamma`` or ``kp.Beta`` prior.
     tied
         One delta for all fields (the paper's choice), or one for each.
+    compared
+        The likelihood of those fields of the same records that were compared, if there are any.
 
     Examples
     --------
@@ -42,8 +44,10 @@ class Model:
         prior: Prior | None = None,
         delta: Hyper = Gamma(1, 1),
         tied: bool = True,
+        compared: Exemplar | None = None,
     ) -> None:
         self.records = records
+        self.compared = compared
         self.prior = NBD() if prior is None else prior
         if not isinstance(self.prior, Prior):
             raise ModelError(
@@ -69,11 +73,15 @@ class Model:
                 f"The 'labels' parameter must have one entry for each of {self.n_records} "
                 f"records. Got {array.size} instead."
             )
-        given = {name: value for name, value in parameters.items() if name != "delta"}
+        given = {n: value for n, value in parameters.items() if n not in ("delta", "m")}
         counts = SizeCounts.of(size_counts(array))
         values = self.prior.values(self.n_records, given)
         own = self.likelihood.values(parameters)
-        return (
+        log_compared = 0.0
+        if self.compared is not None:
+            more = self.compared.values(parameters)
+            log_compared = self.compared.log_likelihood(array, more) + self.compared.log_hyper(more)
+        return log_compared + (
             self.prior.log_prob_counts(counts, values)
             + self.prior.log_hyper(self.n_records, values)
             + self.likelihood.log_likelihood(array, own)

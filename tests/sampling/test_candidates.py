@@ -12,7 +12,7 @@ N_VALUES = (2, 7, 12, 31, 20, 40, 25, 10)
 
 
 def found(model):
-    return candidate_pairs(model.likelihood, model.likelihood.generous_delta())
+    return candidate_pairs(model)
 
 
 def as_set(pairs):
@@ -108,20 +108,19 @@ class TestKeys:
 
 class TestSmallTable:
     def test_all_pairs_above_the_bound_are_listed(self, medium_model):
-        likelihood = medium_model.likelihood
-        delta = likelihood.generous_delta()
-        data = candidates.kernel_data(likelihood)
+        delta = medium_model.likelihood.generous_delta()
+        data = candidates.kernel_data(medium_model)
         pairs, _ = found(medium_model)
         every = np.stack(np.triu_indices(300, 1), axis=1).astype(np.int32)
-        scores = kernels.pair_scores(*data, delta, every)
+        scores = kernels.pair_scores(*data, *kernels.Evidence(delta), every)
         assert as_set(pairs) == as_set(every[scores >= np.log(300) - 9.0])
 
     def test_scores_are_bayes_factors(self, medium_model):
         """Model section 3: the evidence of a pair is the difference of two log joints."""
         model = kp.Model(medium_model.records, kp.DirichletProcess(theta=1.0), delta=0.1)
         pairs, _ = found(model)
-        data = candidates.kernel_data(model.likelihood)
-        scores = kernels.pair_scores(*data, np.full(5, 0.1), pairs[:20])
+        data = candidates.kernel_data(model)
+        scores = kernels.pair_scores(*data, *kernels.Evidence(np.full(5, 0.1)), pairs[:20])
         apart = np.arange(300)
         for (i, j), score in zip(pairs[:20], scores, strict=True):
             together = apart.copy()

@@ -143,7 +143,7 @@ def reference(small_model):
 @pytest.mark.parametrize("share", [0.05, 0.5, 1.0])
 def test_posterior_does_not_depend_on_the_pairs(small_model, reference, share):
     """Uniform pairs alone and a list with weights lead to the same posterior."""
-    candidates, _ = candidate_pairs(small_model.likelihood, np.full(5, 0.1))
+    candidates, _ = candidate_pairs(small_model)
     weight = np.random.default_rng(1).gamma(1.0, size=len(candidates))
     table = kernels.alias_table(candidates, weight)
     rng = np.random.Generator(np.random.SFC64(4))

@@ -11,8 +11,7 @@ from kolchin.sampling.starts import LARGEST_START, STARTS, start_labels
 
 @pytest.fixture(scope="module")
 def likely(medium_model):
-    likelihood = medium_model.likelihood
-    return candidate_pairs(likelihood, likelihood.generous_delta())[1]
+    return candidate_pairs(medium_model)[1]
 
 
 @pytest.mark.parametrize("kind", STARTS)

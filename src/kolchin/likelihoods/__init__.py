@@ -1,5 +1,6 @@
 """Likelihoods: how the records of one entity resemble each other."""
 
 from kolchin.likelihoods.categorical import DirichletCategorical
+from kolchin.likelihoods.exemplar import Compared, Exemplar
 
-__all__ = ["DirichletCategorical"]
+__all__ = ["Compared", "DirichletCategorical", "Exemplar"]

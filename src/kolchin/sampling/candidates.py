@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from kolchin import kernels
 from kolchin.likelihoods import DirichletCategorical
+from kolchin.model import Model
 from kolchin.parameters import FloatArray
 
 ALL_PAIRS_UP_TO = 8_000
@@ -35,40 +36,45 @@ MOST_KEYS = 12
 IntPairs = NDArray[np.int32]
 
 
-def candidate_pairs(
-    likelihood: DirichletCategorical, delta: FloatArray
-) -> tuple[IntPairs, IntPairs]:
-    """List the pairs that are not hopeless at a given delta, and those that are likely links.
+def candidate_pairs(model: Model) -> tuple[IntPairs, IntPairs]:
+    """List the pairs that are not hopeless at a generous delta, and those that are likely links.
 
-    If there are very many, the best are taken.
+    If there are very many, the best are taken. Where fields were compared, the pairs for which
+    that was done are the candidates.
     """
-    data = kernel_data(likelihood)
-    n_records = likelihood.codes.shape[0]
+    likelihood, compared = model.likelihood, model.compared
+    delta = likelihood.generous_delta()
+    data, n_records = kernel_data(model), model.n_records
     most = max(FEWEST_LISTED, PAIRS_PER_RECORD * n_records)
     # A priori a pair is linked with odds of about 1/N: below exp(-9) of even odds it may wait
     # for the uniform part of the proposals.
     lowest = float(np.log(n_records)) - 9.0
-    if n_records <= ALL_PAIRS_UP_TO:
+    evidence = kernels.Evidence(delta)
+    if compared is not None:
+        pairs = compared.pairs
+        evidence = kernels.Evidence(delta, *compared.ratios(compared.start()))
+    elif n_records <= ALL_PAIRS_UP_TO:
         pairs = _from_all_pairs(data, delta, lowest, most)
     else:
         pairs = _from_keys(likelihood, data, delta, lowest, most)
-    scores = kernels.pair_scores(*data, delta, pairs)
+    scores = kernels.pair_scores(*data, *evidence, pairs)
     return pairs, pairs[scores > np.log(n_records)]
 
 
-def kernel_data(likelihood: DirichletCategorical) -> kernels.Data:
+def kernel_data(model: Model) -> kernels.Data:
     """Put the records in the form that the kernels read."""
-    return kernels.Data(likelihood.codes, 1 / likelihood.frequency)
+    compared = () if model.compared is None else model.compared.arrays
+    return kernels.Data(model.likelihood.codes, 1 / model.likelihood.frequency, *compared)
 
 
 def _from_all_pairs(data: kernels.Data, delta: FloatArray, lowest: float, most: int) -> IntPairs:
     width = 0.1
-    counts = kernels.score_histogram(*data, delta, lowest, width, 2000)
+    counts = kernels.score_histogram(*data[:2], delta, lowest, width, 2000)
     at_least = np.cumsum(counts[::-1])[::-1]
     bins = np.flatnonzero(at_least <= most)
     first = int(bins[0]) if bins.size else counts.size - 1
     pairs: IntPairs = kernels.pairs_above(
-        *data, delta, lowest + first * width, int(at_least[first])
+        *data[:2], delta, lowest + first * width, int(at_least[first])
     )
     return pairs
 
@@ -85,12 +91,12 @@ def _from_keys(
     for fields in choose_keys(likelihood):
         key = hashed(data.codes, fields)
         order = np.argsort(key, kind="stable")
-        pairs = kernels.block_pairs(order, key, WINDOW, *data, delta, lowest)
+        pairs = kernels.block_pairs(order, key, WINDOW, *data[:2], delta, lowest)
         found = np.union1d(found, pairs)
     listed = np.stack([found // n_records, found % n_records], axis=1).astype(np.int32)
     if len(listed) <= most:
         return listed
-    scores = kernels.pair_scores(*data, delta, listed)
+    scores = kernels.pair_scores(*data, *kernels.Evidence(delta), listed)
     return listed[np.argpartition(scores, len(listed) - most)[-most:]]
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin import kernels
+from kolchin.likelihoods import Exemplar
 from kolchin.model import Model
 from kolchin.parameters import FloatArray, IntArray, Values
 from kolchin.partitions import canonical, size_counts
@@ -51,7 +52,7 @@ class Chain:
         self.rng = rng
         # A stream apart for what is only shown, so that looking does not change the chain.
         (self.showing,) = rng.spawn(1)
-        self.data = kernel_data(model.likelihood)
+        self.data = kernel_data(model)
         self.pairs = uniform_pairs() if pairs is None else pairs
         self.following: NDArray[np.int32] = kernels.rings(canonical(labels))
         counts = size_counts(labels)
@@ -61,6 +62,10 @@ class Chain:
         self.n_rounds = 1
         self.pending = np.array([-1, -1])
         self.own_values: Values = model.likelihood.start(rng)
+        self.ratios = (np.empty(0), np.empty(0))
+        if model.compared is not None:
+            self.own_values |= model.compared.start()
+            self.ratios = model.compared.ratios(self.own_values)
         # What can be integrated out is: a size distribution given the sizes would hold on to them.
         self.prior_values: Values = model.prior.collapsed(model.prior.start(rng, self.counts))
         self._tabulate()
@@ -74,6 +79,16 @@ class Chain:
     def n_clusters(self) -> int:
         """The number of clusters now."""
         return int(self.size_counts[0])
+
+    @property
+    def evidence(self) -> kernels.Evidence:
+        """What the fields say, by the parameters as they are."""
+        return kernels.Evidence(self.own_values["delta"], *self.ratios)
+
+    @property
+    def fields(self) -> tuple[Any, ...]:
+        """The records and what they say, as the kernels take them."""
+        return (*self.data, *self.evidence)
 
     def _tabulate(self, at_least: int = 2) -> None:
         """Put the prior's weights into tables that cover twice the largest size."""
@@ -98,6 +113,7 @@ class Chain:
         """Exponentiate the weights of small sizes, where products stay in the range of doubles."""
         size = np.append(1.0, np.exp(np.minimum(log_size[: kernels.LARGEST_ENUMERATED], 700.0)))
         reach = self.model.likelihood.log_reach(self.own_values["delta"])
+        reach += sum(float(np.abs(np.log(ratio)).max(initial=0.0)) for ratio in self.ratios)
         if (kernels.LARGEST_ENUMERATED - 1) * reach > LARGEST_LOG:
             size[0] = np.nan
         if reach > LARGEST_LOG or np.abs(log_size[1]) > LARGEST_LOG:
@@ -118,13 +134,12 @@ class Chain:
 
     def _chaperones(self, n_moves: int, in_rings: bool) -> int:
         return int(
-            kernels.chaperones(
+            kernels.chaperones(  # type: ignore[call-arg]
                 self.rng,
                 n_moves,
                 in_rings,
                 *self.pairs,
-                *self.data,
-                self.own_values["delta"],
+                *self.fields,
                 *self.weights,
                 self.following,
                 self.size_counts,
@@ -139,16 +154,23 @@ class Chain:
                 self._attach(self.loose)
             self._collect_cells()
             self.own_values = self.model.likelihood.update(self.rng, self.own_values, self.cells)
+            self._update_compared()
         self.prior_values = self.model.prior.update(self.rng, self.prior_values, self.counts)
         self._tabulate()
 
+    def _update_compared(self) -> None:
+        """Update the parameters of the compared fields, and what they make of each pattern."""
+        compared = self.model.compared
+        if compared is not None:
+            self.own_values = compared.update(self.rng, self.own_values, self.members, self.sizes)
+            self.ratios = compared.ratios(self.own_values)
+
     def _attach(self, loose: Loose) -> None:
         """Let lone records join their neighbours, and others leave theirs."""
-        kernels.attach(
+        kernels.attach(  # type: ignore[call-arg]
             self.rng,
             *loose,
-            *self.data,
-            self.own_values["delta"],
+            *self.fields,
             *self.weights,
             self.following,
             self.size_counts,
@@ -177,10 +199,19 @@ class Chain:
             + likelihood.log_evidence(self.cells, self.own_values["delta"])
             + likelihood.log_hyper(self.own_values)
         )
+        if self.model.compared is not None:
+            log_joint += self._log_compared(self.model.compared)
         complete = prior.completed(self.showing, self.prior_values, self.counts)
         parameters = prior.sampled(n_records, complete)
         parameters |= likelihood.sampled(self.own_values)
+        if self.model.compared is not None:
+            parameters |= self.model.compared.sampled(self.own_values)
         return Draw(self.members, self.sizes, parameters, log_joint)
+
+    def _log_compared(self, compared: Exemplar) -> float:
+        """Log joint density of the compared fields and their parameters."""
+        evidence = kernels.log_exemplars(*compared.arrays, *self.ratios, self.members, self.sizes)
+        return float(evidence) + compared.log_hyper(self.own_values)
 
     def state(self) -> dict[str, Any]:
         """Return a copy of all that the next step depends on, but for what is learnt."""
@@ -209,7 +240,8 @@ class Chain:
 
     def _log_odds(self, proposals: Proposals, delta: FloatArray) -> FloatArray:
         """Log odds that each candidate is linked, as things stand."""
-        scores: FloatArray = kernels.pair_scores(*self.data, delta, proposals.candidates)
+        evidence = self.evidence._replace(delta=delta)
+        scores: FloatArray = kernels.pair_scores(*self.data, *evidence, proposals.candidates)
         return scores + self._log_prior_odds()
 
     def _log_prior_odds(self) -> float:

@@ -301,8 +301,7 @@ def _settings(model: Model, plan: Plan, seed: object) -> dict[str, object]:
 def _workers(model: Model, plan: Plan, seed: int | np.random.SeedSequence | None) -> list[Worker]:
     if not isinstance(seed, np.random.SeedSequence):
         seed = np.random.SeedSequence(seed)
-    delta = model.likelihood.generous_delta()
-    candidates, likely = candidate_pairs(model.likelihood, delta)
+    candidates, likely = candidate_pairs(model)
     workers = []
     for number, child in enumerate(seed.spawn(plan.chains)):
         rng = np.random.Generator(np.random.SFC64(child))

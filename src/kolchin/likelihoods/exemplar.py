@@ -1,0 +1,212 @@
+"""Compared fields: one record of each entity shows its true values (model section 6).
+
+Two values of a compared field agree to some level: exact, near, ..., different. A record shows a
+level against its entity's true value with chance m(level), and against that of another entity
+with chance u(level). Which record of a cluster is the exemplar is not known; each may be:
+
+    P(x_c) / prod P(x_n) = (1/|c|) sum over e in c of prod over n in c, n != e, of m(n, e) / u(n, e)
+
+Pairs that were never compared count as different in every field that both records show.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kolchin import kernels
+from kolchin.errors import ModelError
+from kolchin.parameters import FloatArray, IntArray, Values
+
+MOST_FIELDS = 16
+"""The fields that a record shows are the bits of a small number."""
+
+FALLING = np.array([8.0, 1.0, 0.5, 0.25])
+"""Prior weights of the levels from exact to different; the last is for all further levels."""
+
+
+class Compared(NamedTuple):
+    """Pairs of records (i < j) that were compared, and the level of each field (-1: missing).
+
+    ``chance`` has, for each pair and field, the chance that an unrelated record would show such a
+    level: for an exact agreement, that of a value as frequent (few different numbers, since
+    outcomes that differ in them are told apart). ``chance_apart[f]`` is the chance of the last
+    level, ``shows[n, f]`` whether record n has a value of field f.
+    """
+
+    pairs: NDArray[np.int32]
+    levels: NDArray[np.int8]
+    chance: FloatArray
+    n_levels: tuple[int, ...]
+    chance_apart: FloatArray
+    shows: NDArray[np.bool_]
+
+
+class Exemplar:
+    """Likelihood of the compared fields of records.
+
+    Parameters
+    ----------
+    compared
+        Which pairs were compared, and what came out.
+    names
+        The fields' names.
+    weights
+        For each field the Dirichlet weights of m, or numbers that m is fixed to if ``fixed``.
+    """
+
+    def __init__(
+        self,
+        compared: Compared,
+        names: Sequence[str],
+        weights: Sequence[ArrayLike] | None = None,
+        fixed: bool = False,
+    ) -> None:
+        if len(names) > MOST_FIELDS:
+            raise ModelError(
+                f"There may be at most {MOST_FIELDS} compared fields. Got {len(names)} instead."
+            )
+        self.names = tuple(names)
+        self.fixed = fixed
+        self.offsets = np.concatenate([[0], np.cumsum(compared.n_levels)]).astype(np.int64)
+        if weights is None:
+            weights = [falling_weights(n) for n in compared.n_levels]
+        self.weights: FloatArray = np.concatenate([np.asarray(w, dtype=float) for w in weights])
+        bits = (1 << np.arange(len(names))).astype(np.int32)
+        self.shown: NDArray[np.int32] = (compared.shows @ bits).astype(np.int32)
+        pattern = self._number_patterns(compared)
+        self._list_pairs(compared.pairs, pattern, compared.shows.shape[0])
+
+    def _number_patterns(self, compared: Compared) -> IntArray:
+        """Give each outcome a number, and last those of pairs not compared, by what both show."""
+        seen = compared.levels >= 0
+        # The place of each level among all; the last place stands for a missing value.
+        missing = self.offsets[-1]
+        place = np.where(seen, compared.levels + self.offsets[:-1], missing).astype(np.int64)
+        constant = -np.log(np.where(seen, compared.chance, 1.0))
+        key = np.concatenate([place, constant.view(np.int64)], axis=1)
+        _, first, pattern = np.unique(key, axis=0, return_index=True, return_inverse=True)
+        masks = np.arange(1 << self.n_fields)
+        both = (masks[:, None] >> np.arange(self.n_fields)) & 1 == 1
+        apart = np.where(both, self.offsets[1:] - 1, missing)
+        self.place: IntArray = np.concatenate([place[first], apart])
+        last = np.where(both, -np.log(compared.chance_apart), 0.0)
+        self.constant: FloatArray = np.concatenate([constant[first], last])
+        self.n_patterns = len(first)
+        return pattern.ravel()
+
+    def _list_pairs(self, pairs: NDArray[np.int32], pattern: IntArray, n_records: int) -> None:
+        """List for each record those it was compared with."""
+        record = np.concatenate([pairs[:, 0], pairs[:, 1]])
+        other = np.concatenate([pairs[:, 1], pairs[:, 0]])
+        order = np.lexsort([other, record])
+        self.begins = np.concatenate([[0], np.cumsum(np.bincount(record, minlength=n_records))])
+        self.others: NDArray[np.int32] = other[order].astype(np.int32)
+        self.pattern: NDArray[np.int32] = np.tile(pattern, 2)[order].astype(np.int32)
+        self.pairs = pairs
+
+    @property
+    def n_fields(self) -> int:
+        """Number of compared fields."""
+        return len(self.names)
+
+    @property
+    def arrays(self) -> tuple[IntArray, NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+        """What the kernels read of the records."""
+        return self.begins, self.others, self.pattern, self.shown
+
+    def start(self) -> Values:
+        """Return m as its prior expects it."""
+        return {"m": self._normalised(self.weights)}
+
+    def _normalised(self, weights: FloatArray) -> FloatArray:
+        """Scale the levels of each field to sum to one."""
+        totals = np.add.reduceat(weights, self.offsets[:-1])
+        result: FloatArray = weights / np.repeat(totals, np.diff(self.offsets))
+        return result
+
+    def ratios(self, values: Values) -> tuple[FloatArray, FloatArray]:
+        """Return the evidence of each pattern, and of pairs not compared by what both show."""
+        whole = np.exp(self.log_ratios(values).sum(axis=1))
+        return whole[: self.n_patterns], whole[self.n_patterns :]
+
+    def log_ratios(self, values: Values) -> FloatArray:
+        """Return the log evidence of each field in each pattern."""
+        log_m = np.append(np.log(values["m"]), 0.0)
+        result: FloatArray = log_m[self.place] + self.constant
+        return result
+
+    def update(
+        self,
+        rng: np.random.Generator,
+        values: Values,
+        members: NDArray[np.int32],
+        sizes: NDArray[np.int32],
+    ) -> Values:
+        """Draw the exemplars given m, then m given the exemplars."""
+        if self.fixed:
+            return values
+        counts = np.zeros(len(self.place), dtype=np.int64)
+        parts = counts[: self.n_patterns], counts[self.n_patterns :]
+        kernels.count_patterns(rng, *self.arrays, *self.ratios(values), members, sizes, *parts)
+        n_places = int(self.offsets[-1])
+        levels = np.repeat(counts, self.n_fields).astype(float)
+        of_level = np.bincount(self.place.ravel(), levels, minlength=n_places + 1)[:n_places]
+        drawn = np.maximum(rng.standard_gamma(self.weights + of_level), 1e-300)
+        return dict(values) | {"m": self._normalised(drawn)}
+
+    def sampled(self, values: Values) -> dict[str, Any]:
+        """Return m as it is kept in the posterior, all fields after each other."""
+        return {} if self.fixed else {"m": values["m"].copy()}
+
+    def log_hyper(self, values: Values) -> float:
+        """Log prior density of m."""
+        if self.fixed:
+            return 0.0
+        from scipy.stats import dirichlet
+
+        bounds = list(zip(self.offsets[:-1], self.offsets[1:], strict=True))
+        return float(sum(dirichlet(self.weights[a:b]).logpdf(values["m"][a:b]) for a, b in bounds))
+
+    def log_likelihood(self, labels: IntArray, values: Values) -> float:
+        """Log evidence of a partition over singletons: the slow truth."""
+        ratio, apart = self.ratios(values)
+        total = 0.0
+        for cluster in np.unique(labels):
+            members = np.flatnonzero(labels == cluster)
+            between = np.ones((members.size, members.size))
+            for a, i in enumerate(members):
+                for b, j in enumerate(members):
+                    if a != b:
+                        between[a, b] = self._ratio_of(int(i), int(j), ratio, apart)
+            total += float(np.log(between.prod(axis=0).mean()))
+        return total
+
+    def _ratio_of(self, i: int, j: int, ratio: FloatArray, apart: FloatArray) -> float:
+        inside = slice(self.begins[i], self.begins[i + 1])
+        found = np.flatnonzero(self.others[inside] == j)
+        if found.size:
+            return float(ratio[self.pattern[inside][found[0]]])
+        return float(apart[self.shown[i] & self.shown[j]])
+
+    def values(self, parameters: Mapping[str, Any]) -> Values:
+        """Complete what a user gave."""
+        if "m" not in parameters and not self.fixed:
+            raise ModelError("The model needs a value for 'm', which has a prior.")
+        given = np.asarray(parameters.get("m", self.start()["m"]), dtype=float)
+        if given.shape != self.weights.shape:
+            raise ModelError(
+                f"The 'm' parameter must have {self.weights.size} entries, those of all fields "
+                f"after each other. Got {given.size} instead."
+            )
+        return {"m": given}
+
+
+def falling_weights(n_levels: int) -> FloatArray:
+    """Return prior weights of levels, falling from exact to different.
+
+    >>> falling_weights(5).tolist()
+    [8.0, 1.0, 0.5, 0.25, 0.25]
+    """
+    return FALLING[np.minimum(np.arange(n_levels), FALLING.size - 1)]

@@ -1,0 +1,234 @@
+"""Compared fields: the likelihood is its formula, and the kernels keep its posterior."""
+
+from itertools import combinations
+
+import enumeration as by_hand
+import numpy as np
+import pytest
+from driving import PAIRS, Driver
+from enumeration import partition_test, partitions, uniform_test
+from problems import FIXED, FREQUENCIES, MU, codes, log_of_all
+from scipy import stats
+
+import kolchin as kp
+from kolchin.likelihoods import Compared, Exemplar
+from kolchin.records import Records
+from kolchin.sampling.loose import loose_pairs
+
+SMALLEST_P = 1e-4
+N_LEVELS = (3, 2, 4)
+M = ([0.6, 0.3, 0.1], [0.8, 0.2], [0.5, 0.2, 0.2, 0.1])
+U = ([0.1, 0.2, 0.7], [0.3, 0.7], [0.05, 0.15, 0.2, 0.6])
+SHOWS = np.ones((7, 3), dtype=bool)
+SHOWS[1, 0] = SHOWS[3, 2] = SHOWS[4, :2] = False
+NOT_COMPARED = {(0, 3), (2, 5), (1, 4)}
+
+
+def outcome(n_records=6, n_levels=N_LEVELS, seed=11):
+    """Levels of most pairs: records close in number agree more often than others."""
+    rng = np.random.default_rng(seed)
+    pairs = [p for p in combinations(range(n_records), 2) if p not in NOT_COMPARED]
+    levels = np.array(
+        [
+            [min(rng.geometric(0.5 / (1 + (j - i) // 3)) - 1, n - 1) for n in n_levels]
+            for i, j in pairs
+        ]
+    )
+    fields = len(n_levels)
+    both = np.array([SHOWS[i, :fields] & SHOWS[j, :fields] for i, j in pairs])
+    return np.array(pairs, dtype=np.int32), np.where(both, levels, -1).astype(np.int8)
+
+
+def compared(n_records=6, n_levels=N_LEVELS, u=U):
+    pairs, levels = outcome(n_records, n_levels)
+    chance = np.array([[u[f][k] for f, k in enumerate(row)] for row in levels])
+    return Compared(
+        pairs,
+        levels,
+        np.where(levels < 0, 1.0, chance),
+        tuple(n_levels),
+        np.array([one[-1] for one in u]),
+        SHOWS[:n_records, : len(n_levels)],
+    )
+
+
+def ratio(i, j, m, u, pairs, levels):
+    """m/u of a pair by the formula."""
+    pair = (min(i, j), max(i, j))
+    result = 1.0
+    for f in range(len(m)):
+        if SHOWS[i, f] and SHOWS[j, f]:
+            level = len(m[f]) - 1 if pair in NOT_COMPARED else levels[pairs.index(pair)][f]
+            result = result * m[f][level] / u[f][level]
+    return result
+
+
+def evidence_of_all(m, u, n_records=6, n_levels=N_LEVELS):
+    """The exemplar formula for every partition, cluster by cluster."""
+    pairs, levels = outcome(n_records, n_levels)
+    pairs = [tuple(pair) for pair in pairs.tolist()]
+    result = []
+    for row in partitions(n_records):
+        total = 1.0
+        for cluster in np.unique(row):
+            inside = np.flatnonzero(row == cluster).tolist()
+            terms = 0.0
+            for e in inside:
+                product = 1.0
+                for n in inside:
+                    if n != e:
+                        product = product * ratio(n, e, m, u, pairs, levels)
+                terms = terms + product
+            total = total * terms / len(inside)
+        result.append(total)
+    return np.stack(np.broadcast_arrays(*result))
+
+
+def problem(name, n_records=6):
+    """A model of categorical and compared fields, and the log probability of every partition."""
+    make, probability = FIXED[name]
+    data = codes(True, n_records)[:, :1]
+    likelihood = Exemplar(compared(n_records), "abc", M, fixed=True)
+    records = Records.from_codes(data, FREQUENCIES[:1])
+    model = kp.Model(records, make(), delta=0.6, compared=likelihood)
+    log_joint = log_of_all(probability, n_records)
+    log_joint = log_joint + by_hand.log_evidence_of_all(data, FREQUENCIES[:1], 0.6).sum(axis=1)
+    return model, log_joint + np.log(evidence_of_all(M, U, n_records))
+
+
+def normalised(log_probability):
+    probability = np.exp(log_probability - log_probability.max())
+    return probability / probability.sum()
+
+
+def test_the_slow_truth_is_the_formula():
+    likelihood = Exemplar(compared(), "abc", M, fixed=True)
+    values = likelihood.start()
+    slow = [likelihood.log_likelihood(row, values) for row in partitions(6)]
+    np.testing.assert_allclose(slow, np.log(evidence_of_all(M, U)), atol=1e-12)
+
+
+def test_for_two_records_it_is_the_product_of_the_fields():
+    likelihood = Exemplar(compared(), "abc", M, fixed=True)
+    together = np.array([0, 1, 2, 3, 4, 0])
+    pairs, levels = outcome()
+    expected = ratio(0, 5, M, U, [tuple(pair) for pair in pairs.tolist()], levels)
+    assert likelihood.log_likelihood(together, likelihood.start()) == pytest.approx(
+        np.log(expected)
+    )
+
+
+def driver_of(model, name, pairs, seed):
+    driver = Driver(model, PAIRS[pairs](model.n_records), seed)
+    if name in ("NBD", "ESCD"):
+        driver.set_parameters(log_mu=np.log(MU))
+    return driver
+
+
+@pytest.mark.parametrize("pairs", PAIRS)
+@pytest.mark.parametrize("name", FIXED)
+def test_moves_keep_the_posterior(name, pairs):
+    model, log_joint = problem(name)
+    probability = normalised(log_joint)
+    start = np.random.default_rng(1).choice(probability.size, 20_000, p=probability)
+    found = driver_of(model, name, pairs, 1).moved(start, 40)
+    assert partition_test(found, probability) > SMALLEST_P
+
+
+def test_clusters_of_three_and_four_are_common_enough_to_be_tested():
+    _, log_joint = problem("DirichletProcess")
+    probability = normalised(log_joint)
+    largest = np.array([sizes[0] for sizes in by_hand.sizes_of_all(6)])
+    for size in (2, 3, 4):
+        assert probability[largest == size].sum() > 0.09
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_visits_and_attaching_keep_the_posterior(name):
+    """Records one by one, as in clusters too large to enumerate, and loose links."""
+    model, log_joint = problem(name)
+    probability = normalised(log_joint)
+    driver = driver_of(model, name, "uniform", 2)
+    chain = driver.chain
+    listed = np.array(list(combinations(range(6), 2))[1:], dtype=np.int32)
+    odds = np.linspace(-6.0, -2.4, len(listed))
+    loose = loose_pairs(6, listed, odds)._replace(n_moves=40, joining=0.4)
+    start = np.random.default_rng(2).choice(probability.size, 10_000, p=probability)
+    result = np.empty((start.size, 6), dtype=np.int32)
+    chain.weights = chain.weights._replace(size=chain.weights.size[:3])
+    for k, index in enumerate(start):
+        driver.set_partition(index)
+        chain._attach(loose)
+        chain.move(10)
+        result[k] = chain.following
+    assert partition_test(by_hand.index_of_rings(result), probability) > SMALLEST_P
+
+
+def test_one_way_exemplars_would_be_wrong():
+    """A product over all pairs of a cluster, the tempting shortcut, is another posterior."""
+    model, log_joint = problem("DirichletProcess")
+    pairs, levels = outcome()
+    pairs = [tuple(pair) for pair in pairs.tolist()]
+    shortcut = np.zeros(203)
+    for k, row in enumerate(partitions(6)):
+        for i, j in combinations(range(6), 2):
+            if row[i] == row[j]:
+                shortcut[k] += np.log(ratio(i, j, M, U, pairs, levels))
+    wrong = normalised(log_joint - np.log(evidence_of_all(M, U)) + shortcut)
+    start = np.random.default_rng(1).choice(203, 20_000, p=wrong)
+    found = Driver(model, None, 1).moved(start, 40)
+    assert partition_test(found, wrong) < 1e-6
+
+
+def test_m_and_the_partition_keep_their_joint_posterior():
+    """m of one field with two levels has a grid; the exemplars are drawn on the way."""
+    n_levels, u, weights = (2,), ([0.25, 0.75],), [[2.0, 1.0]]
+    likelihood = Exemplar(compared(6, n_levels, u), "a", weights)
+    data = codes(True)[:, :1]
+    records = Records.from_codes(data, FREQUENCIES[:1])
+    model = kp.Model(records, kp.DirichletProcess(0.8), delta=0.6, compared=likelihood)
+    edges = np.linspace(0, 1, 401)
+    middle = 0.5 * (edges[1:] + edges[:-1])
+    evidence = evidence_of_all(([middle, 1 - middle],), u, 6, n_levels)
+    assert evidence.shape == (203, 400)
+    own = log_of_all(FIXED["DirichletProcess"][1], 6)
+    own = own + by_hand.log_evidence_of_all(data, FREQUENCIES[:1], 0.6).sum(axis=1)
+    weight = np.exp(own)[:, None] * evidence * stats.beta(2, 1).pdf(middle)
+    weight /= weight.sum()
+    rng = np.random.default_rng(3)
+    cell = rng.choice(weight.size, 6000, p=weight.ravel())
+    value = edges[cell % 400] + rng.random(6000) / 400
+    driver = Driver(model, None, 3)
+    after = []
+    for index, m in zip(cell // 400, value, strict=True):
+        chain = driver.chain
+        driver.set_partition(index)
+        chain.own_values = {"delta": np.full(1, 0.6), "m": np.array([m, 1 - m])}
+        chain.ratios = likelihood.ratios(chain.own_values)
+        for _ in range(2):
+            chain.move(4)
+            chain.update()
+        after.append((chain.following.copy(), chain.own_values["m"][0]))
+    found = by_hand.index_of_rings(np.array([state[0] for state in after]))
+    assert partition_test(found, weight.sum(axis=1)) > SMALLEST_P
+    below = np.concatenate([np.zeros((203, 1)), np.cumsum(weight, axis=1)], axis=1)
+    below /= below[:, -1:]
+    final = np.array([state[1] for state in after])
+    uniform = [np.interp(m, edges, below[k]) for k, m in zip(found, final, strict=True)]
+    assert uniform_test(np.array(uniform)) > SMALLEST_P
+
+
+def test_the_log_joint_of_a_draw_is_that_of_the_model():
+    likelihood = Exemplar(compared(), "abc")
+    records = Records.from_codes(codes(True), FREQUENCIES)
+    model = kp.Model(records, kp.NBNB(), compared=likelihood)
+    posterior = kp.sample(model, chains=2, draws=5, warmup=20, seed=1, progress=False)
+    for chain, draw in ((0, 0), (1, 4)):
+        parameters = {name: v[chain, draw] for name, v in posterior.parameters.items()}
+        slow = model.log_joint(posterior.labels[chain, draw], **parameters)
+        assert posterior.log_joint[chain, draw] == pytest.approx(slow)
+
+
+def test_too_many_fields():
+    with pytest.raises(kp.ModelError, match="at most 16"):
+        Exemplar(compared(), "abcdefghijklmnopq")
