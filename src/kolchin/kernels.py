@@ -225,7 +225,7 @@ def log_categorical_pair(codes: Int32s, gain: Floats, delta: Floats, i: int, j: 
     return total
 
 
-@hot
+@compiled
 def compared_pair(
     begins: Int64s,
     others: Int32s,
@@ -361,27 +361,6 @@ def log_predictive(
                 members, side, wanted, n_members,
             )  # fmt: skip
     return total
-
-
-@hot
-def pair_evidence(
-    codes: Int32s,
-    gain: Floats,
-    begins: Int64s,
-    others: Int32s,
-    pattern: Int32s,
-    shown: Int32s,
-    delta: Floats,
-    ratio: Floats,
-    apart: Floats,
-    i: int,
-    j: int,
-) -> float:
-    """Bayes factor that two records are one entity rather than two; may leave the doubles."""
-    factor = categorical_pair(codes, gain, delta, i, j)
-    if ratio.size > 0:
-        factor *= compared_pair(begins, others, pattern, shown, ratio, apart, i, j)
-    return factor
 
 
 @compiled
@@ -931,6 +910,8 @@ def chaperones(
     # What two records without company weigh, apart and joined, as they are now either way.
     pair_weight = np.empty((2, 2))
     weigh_pairs(size, opening, log_open, shape, size_counts, pair_weight)
+    # A look at compared fields on this path, even if never taken, would cost three times as much.
+    categorical = ratio.size == 0
     for move in range(n_moves):
         if in_rings:
             i, j = np.int64(move), np.int64(following[move])
@@ -944,13 +925,11 @@ def chaperones(
         after_i = following[i]
         after_j = following[j]
         n_clusters, n_alone, n_pairs = size_counts[0], size_counts[1], size_counts[2]
-        if (after_i == i and after_j == j) or (after_i == j and after_j == i):
+        if categorical and ((after_i == i and after_j == j) or (after_i == j and after_j == i)):
             # Two records without company: draw at once whether they are one cluster or two.
             together = after_i == j
             now = 1 if together else 0
-            joined = pair_weight[now, 1] * pair_evidence(
-                codes, gain, begins, others, pattern, shown, delta, ratio, apart, i, j
-            )
+            joined = pair_weight[now, 1] * categorical_pair(codes, gain, delta, i, j)
             total = joined + pair_weight[now, 0]
             in_range = 1e-200 < total < 1e200
             if in_range and (rng.random() * total < joined) != together:
