@@ -83,7 +83,22 @@ def _choose(
         if cost.pairs <= left:
             chosen.append((key, cost))
             left -= cost.pairs
-    return chosen
+    return _widened(chosen, left)
+
+
+def _widened(chosen: Sequence[tuple[Key, Cost]], left: int) -> list[tuple[Key, Cost]]:
+    """Spend what is left of the budget on larger blocks, key by key."""
+    result = []
+    for key, cost in chosen:
+        wider = None
+        if cost.capped_blocks and left > 0:
+            wider = cost_of(key, cost.pairs + left * SHARE_OF_A_KEY)
+        if wider is not None and wider.limit > cost.limit:
+            left -= wider.pairs - cost.pairs
+            result.append((key, wider))
+        else:
+            result.append((key, cost))
+    return result
 
 
 def _priced(prepared: Sequence[Prepared], budget: int) -> Iterator[tuple[Key, Cost]]:
@@ -121,9 +136,9 @@ def _other_keys(prepared: Sequence[Prepared]) -> Iterator[Key]:
     for field, one in enumerate(prepared):
         words = words_of(one, field)
         if words is not None:
-            yield Key(words.name, words.blocks.astype(np.int64), words.records)
+            yield Key(words.name, (), words.blocks.astype(np.int64), words.records)
     for band, blocks in enumerate(bands_of_grams(prepared, prepared[0].codes.size)):
-        yield Key(f"shared letters {band + 1}", blocks)
+        yield Key(f"shared letters {band + 1}", (), blocks)
 
 
 def _most_telling(prepared: Sequence[Prepared]) -> list[int]:
@@ -135,13 +150,13 @@ def _neighbours(prepared: Sequence[Prepared]) -> Iterator[tuple[Key, Cost]]:
     """Give the keys of records that come one after the other when sorted by a field."""
     for field in _most_telling(prepared)[:MOST_ORDERS]:
         order = ordered_by(list(prepared), field)
-        order = order[prepared[field].codes[order] >= 0].astype(np.int32)
+        places = order[prepared[field].codes[order] >= 0].astype(np.int32)
         key = Key(
             f"neighbours by {prepared[field].field.column}",
-            np.zeros(order.size, dtype=np.int64),
-            order,
+            given=np.zeros(places.size, dtype=np.int64),
+            records=places,
         )
-        yield key, Cost(NEIGHBOURS * order.size, 1, NEIGHBOURS, 0, 0)
+        yield key, Cost(NEIGHBOURS * places.size, 1, NEIGHBOURS, 0, 0)
 
 
 def _listed(
@@ -157,8 +172,8 @@ def _listed(
         used.append(Used(key.name, pairs.size, cost.capped_blocks, cost.capped_records))
     together = np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
     packed, counts = np.unique(together, return_counts=True)
-    pairs = np.column_stack(np.divmod(packed, n_records)).astype(np.int32)
-    return Candidates(pairs, counts.astype(np.int32), tuple(used))
+    unpacked = np.column_stack(np.divmod(packed, n_records)).astype(np.int32)
+    return Candidates(unpacked, counts.astype(np.int32), tuple(used))
 
 
 def _pairs_of(
@@ -166,7 +181,7 @@ def _pairs_of(
 ) -> NDArray[np.int64]:
     """List the pairs of one key, packed as low * n_records + high, each once."""
     records = order if key.records is None else key.records
-    blocks = key.blocks[order] if key.records is None else key.blocks
+    blocks = key.blocks()[order] if key.records is None else key.blocks()
     if key.records is not None and cost.limit > 1:
         by_rank = np.argsort(rank[records], kind="stable")
         records, blocks = records[by_rank], blocks[by_rank]

@@ -32,8 +32,10 @@ def bands_of(counts: NDArray[np.int64]) -> Bands:
     frequencies = counts / max(int(counts.sum()), 1)
     bands = (np.log2(np.maximum(counts, 1)) / np.log2(BAND)).astype(np.int8)
     n_bands = int(bands.max(initial=0)) + 1
-    u = np.bincount(bands, frequencies**2, minlength=n_bands)
-    return Bands(bands, u, np.bincount(bands, frequencies, minlength=n_bands))
+    u, m = np.zeros(n_bands), np.zeros(n_bands)
+    np.add.at(u, bands, frequencies**2)
+    np.add.at(m, bands, frequencies)
+    return Bands(bands, u, m)
 
 
 def bands_of_pairs(bands: Bands, codes: Codes, pairs: Codes, levels: Levels) -> Levels:

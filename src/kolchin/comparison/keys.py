@@ -18,11 +18,20 @@ MOSTLY = 0.5
 
 
 class Key(NamedTuple):
-    """Blocks of records; a record is in one block, or, with `records` given, in several."""
+    """Records that share all of some atoms, or a block that is given.
+
+    With `records`, a block is given for each of these, among which a record may come again.
+    Blocks of atoms are made when asked for: all keys at once would fill the memory.
+    """
 
     name: str
-    blocks: NDArray[np.int64]
+    atoms: tuple[Atom, ...] = ()
+    given: NDArray[np.int64] | None = None
     records: Codes | None = None
+
+    def blocks(self) -> NDArray[np.int64]:
+        """Return a block a record, -1 for none."""
+        return _joined(self.atoms) if self.given is None else self.given
 
 
 class Cost(NamedTuple):
@@ -41,7 +50,7 @@ def cost_of(key: Key, allowance: float, *, always: bool = False) -> Cost | None:
     The larger a block, the less it tells: blocks above the limit are not given up, but
     their records, sorted by what else is known, pair only with the next ones.
     """
-    ordered = np.sort(key.blocks)
+    ordered = np.sort(key.blocks())
     for limit in LIMITS:
         pairs, by_window, blocks, records = count_pairs(ordered, limit, WINDOW)
         if pairs <= allowance:
@@ -56,14 +65,19 @@ def cost_of(key: Key, allowance: float, *, always: bool = False) -> Cost | None:
 
 def joined(atoms: Sequence[Atom]) -> Key:
     """Return the key of records that share all of several atoms."""
+    return Key(" + ".join(atom.name for atom in atoms), tuple(atoms))
+
+
+def _joined(atoms: Sequence[Atom]) -> NDArray[np.int64]:
+    """Number the blocks of records that share all of several atoms."""
     blocks = atoms[0].blocks.astype(np.int64)
     for atom in atoms[1:]:
         n_blocks = int(atom.blocks.max(initial=0)) + 1
         # Numbered anew, so that products of many blocks stay small.
-        numbers = np.unique(blocks, return_inverse=True)[1].astype(np.int64)
+        numbers = blocks if atom is atoms[1] else np.unique(blocks, return_inverse=True)[1]
         both = (blocks >= 0) & (atom.blocks >= 0)
         blocks = np.where(both, numbers * n_blocks + atom.blocks, -1)
-    return Key(" + ".join(atom.name for atom in atoms), blocks)
+    return blocks
 
 
 def conjunctions(

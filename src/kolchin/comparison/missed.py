@@ -17,7 +17,8 @@ def expected_m(n_levels: int) -> Floats:
     """
     weights = np.full(n_levels, LEAST_WEIGHT)
     weights[: len(PRIOR_WEIGHTS)] = PRIOR_WEIGHTS[:n_levels]
-    return weights / weights.sum()
+    result: Floats = weights / weights.sum()
+    return result
 
 
 def likely_links(
@@ -37,7 +38,8 @@ def likely_links(
         agree = levels[:, f] == EXACT
         bits += by_level[levels[:, f]]
         bits[agree] += (np.log2(m[0]) + agreement[bands[agree, f]]) - by_level[0]
-    return bits > np.log2(n_records)
+    likely: NDArray[np.bool_] = bits > np.log2(n_records)
+    return likely
 
 
 def missed_share(n_found: NDArray[np.int32], n_keys: int) -> float:
@@ -54,5 +56,5 @@ def missed_share(n_found: NDArray[np.int32], n_keys: int) -> float:
     if n_keys < 2 or not n_found.size:
         return 0.0
     once, twice = int((n_found == 1).sum()), int((n_found == 2).sum())
-    missed = (n_keys - 1) / n_keys * once * (once - 1) / (2 * (twice + 1))
+    missed = (n_keys - 1) / n_keys * max(once * (once - 1), 0) / (2 * (twice + 1))
     return float(missed / (missed + n_found.size))
