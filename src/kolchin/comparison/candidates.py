@@ -1,14 +1,12 @@
 """Candidate pairs: found by many keys at once, in number linear in the records."""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kolchin.comparison.atoms import Atom, atoms_of, ordered_by, words_of
+from kolchin.comparison.atoms import Atom, atoms_of, either_way, ordered_by, words_of
+from kolchin.comparison.gathering import Candidates, Gathering, Used
 from kolchin.comparison.hashing import bands_of_grams
-from kolchin.comparison.kernels import list_pairs
 from kolchin.comparison.keys import Cost, Key, conjunctions, cost_of, joined
 from kolchin.comparison.preparing import Prepared
 from kolchin.errors import DataError
@@ -17,28 +15,15 @@ from kolchin.records.findings import suggestion
 FEWEST = 500_000
 PAIRS_A_RECORD = 25
 SHARE_OF_A_KEY = 1 / 8
+SHARE_OF_THE_REST = 1 / 2
 NEIGHBOURS = 2
 MOST_ORDERS = 3
 MOST_CONJUNCTIONS = 60
+DEAREST = 10
+"""Keys are not looked at that should give so many times the whole budget by chance alone."""
+
 ENOUGH = 0.5
 """When two fields together fill this share of the budget, three are not tried."""
-
-
-class Used(NamedTuple):
-    """A key that was used: its pairs, and how many blocks and records a window cut."""
-
-    key: str
-    pairs: int
-    capped_blocks: int
-    capped_records: int
-
-
-class Candidates(NamedTuple):
-    """Pairs i < j, sorted, how many keys found each, and the keys."""
-
-    pairs: NDArray[np.int32]
-    n_found: NDArray[np.int32]
-    keys: tuple[Used, ...]
 
 
 def find(prepared: Sequence[Prepared], given: Sequence[Sequence[str]] = ()) -> Candidates:
@@ -54,9 +39,10 @@ def find(prepared: Sequence[Prepared], given: Sequence[Sequence[str]] = ()) -> C
         pairs = np.column_stack(np.triu_indices(n_records, 1)).astype(np.int32)
         used = Used("all pairs", len(pairs), 0, 0)
         return Candidates(pairs, np.ones(len(pairs), dtype=np.int32), (used,))
-    chosen = _choose(prepared, own, budget)
     order = ordered_by(list(prepared), _most_telling(prepared)[0])
-    return _listed(chosen, order, n_records)
+    gathered = Gathering(order, budget)
+    _gather(gathered, own, list(_priced(prepared, budget * SHARE_OF_A_KEY)))
+    return gathered.candidates()
 
 
 def _given_key(prepared: Sequence[Prepared], columns: Sequence[str]) -> Key:
@@ -69,74 +55,78 @@ def _given_key(prepared: Sequence[Prepared], columns: Sequence[str]) -> Key:
     return joined([atoms_of(prepared[names.index(c)], names.index(c))[0] for c in columns])
 
 
-def _choose(
-    prepared: Sequence[Prepared], given: Sequence[Key], budget: int
-) -> list[tuple[Key, Cost]]:
-    """Take the keys that users gave, then others from the cheapest on, within the budget."""
-    allowance = budget * SHARE_OF_A_KEY
-    chosen = [
-        (key, cost) for key in given if (cost := cost_of(key, allowance, always=True)) is not None
-    ]
-    left = budget - sum(cost.pairs for _, cost in chosen)
-    priced = sorted(_priced(prepared, budget), key=lambda one: (one[1].pairs, one[0].name))
-    for key, cost in priced:
-        if cost.pairs <= left:
-            chosen.append((key, cost))
-            left -= cost.pairs
-    return _widened(chosen, left)
+def _gather(
+    gathered: Gathering, given: Sequence[Key], priced: Sequence[tuple[Key, Cost | None]]
+) -> None:
+    """Take the keys that users gave, then others from the cheapest on, within the budget.
+
+    What is left is spent on larger blocks, and on keys that were too dear at first.
+    """
+    for key in given:
+        cost = cost_of(key, gathered.left * SHARE_OF_A_KEY, always=True)
+        if cost is not None:
+            gathered.take(key, cost, always=True)
+    affordable = [(key, cost) for key, cost in priced if cost is not None and cost.pairs]
+    unfinished = [key for key, cost in priced if cost is None]
+    for key, cost in sorted(affordable, key=lambda one: (one[1].pairs, one[0].name)):
+        if gathered.take(key, cost) and cost.capped_blocks:
+            unfinished.append(key)
+    for key in unfinished:
+        wider = cost_of(key, gathered.left * SHARE_OF_THE_REST) if gathered.left > 0 else None
+        if wider is not None and wider.pairs:
+            gathered.take(key, wider)
 
 
-def _widened(chosen: Sequence[tuple[Key, Cost]], left: int) -> list[tuple[Key, Cost]]:
-    """Spend what is left of the budget on larger blocks, key by key."""
-    result = []
-    for key, cost in chosen:
-        wider = None
-        if cost.capped_blocks and left > 0:
-            wider = cost_of(key, cost.pairs + left * SHARE_OF_A_KEY)
-        if wider is not None and wider.limit > cost.limit:
-            left -= wider.pairs - cost.pairs
-            result.append((key, wider))
-        else:
-            result.append((key, cost))
-    return result
-
-
-def _priced(prepared: Sequence[Prepared], budget: int) -> Iterator[tuple[Key, Cost]]:
-    """Give all keys worth trying with what they cost."""
-    allowance = budget * SHARE_OF_A_KEY
-    n_records = prepared[0].codes.size
-    open_atoms: list[Atom] = []
-    spent = 0
-    for field, one in enumerate(prepared):
-        for atom in atoms_of(one, field):
-            key = joined([atom])
-            cost = cost_of(key, allowance)
-            if cost is not None and cost.pairs:
-                yield key, cost
-            if not atom.whole and (cost is None or cost.capped_blocks):
-                open_atoms.append(atom)
-    for key in _other_keys(prepared):
+def _priced(prepared: Sequence[Prepared], allowance: float) -> Iterator[tuple[Key, Cost | None]]:
+    """Give all keys worth trying with what they cost, None where that is too much."""
+    atoms = [atoms_of(one, field) for field, one in enumerate(prepared)]
+    unfinished: list[Atom] = []
+    for atom in (atom for group in atoms for atom in group):
+        key = joined([atom])
         cost = cost_of(key, allowance)
-        if cost is not None and cost.pairs:
-            yield key, cost
-    for size in (2, 3):
-        for group in conjunctions(open_atoms, size, n_records * 100, MOST_CONJUNCTIONS):
-            key = joined(group)
-            cost = cost_of(key, allowance)
-            if cost is not None and cost.pairs:
-                spent += cost.pairs
-                yield key, cost
-        if spent >= ENOUGH * budget:
-            break
+        yield key, cost
+        if not atom.whole and (cost is None or cost.capped_blocks):
+            unfinished.append(atom)
+    for key in _other_keys(prepared):
+        yield key, cost_of(key, allowance)
+    yield from _conjunctions([group[0] for group in atoms], unfinished, allowance)
     yield from _neighbours(prepared)
 
 
+def _conjunctions(
+    whole: Sequence[Atom], atoms: Sequence[Atom], allowance: float
+) -> Iterator[tuple[Key, Cost | None]]:
+    """Give the keys of two fields and, where these do not fill the budget, of three.
+
+    Where parts of fields are too dear together, the whole values are tried.
+    """
+    most_pairs = allowance / SHARE_OF_A_KEY * DEAREST
+    for size in (2, 3):
+        spent = 0
+        failed: dict[tuple[int, ...], tuple[Atom, ...]] = {}
+        for group in conjunctions(atoms, size, most_pairs, MOST_CONJUNCTIONS):
+            key = joined(group)
+            cost = cost_of(key, allowance)
+            yield key, cost
+            spent += cost.pairs if cost is not None else 0
+            if cost is None or cost.capped_blocks:
+                failed[tuple(atom.field for atom in group)] = group
+        for fields, group in failed.items():
+            key = joined([whole[field] for field in fields])
+            if any(atom is not whole[atom.field] for atom in group):
+                yield key, cost_of(key, allowance)
+        if spent * SHARE_OF_A_KEY >= ENOUGH * allowance:
+            break
+
+
 def _other_keys(prepared: Sequence[Prepared]) -> Iterator[Key]:
-    """Give the keys of single words and of shared q-grams."""
+    """Give the keys of single words, swapped columns and shared q-grams."""
     for field, one in enumerate(prepared):
         words = words_of(one, field)
         if words is not None:
             yield Key(words.name, (), words.blocks.astype(np.int64), words.records)
+    for name, blocks in either_way(prepared):
+        yield Key(name, (), blocks)
     for band, blocks in enumerate(bands_of_grams(prepared, prepared[0].codes.size)):
         yield Key(f"shared letters {band + 1}", (), blocks)
 
@@ -157,36 +147,3 @@ def _neighbours(prepared: Sequence[Prepared]) -> Iterator[tuple[Key, Cost]]:
             records=places,
         )
         yield key, Cost(NEIGHBOURS * places.size, 1, NEIGHBOURS, 0, 0)
-
-
-def _listed(
-    chosen: Sequence[tuple[Key, Cost]], order: NDArray[np.int64], n_records: int
-) -> Candidates:
-    """List the pairs of all keys, each once."""
-    rank = np.empty(n_records, dtype=np.int64)
-    rank[order] = np.arange(n_records)
-    parts, used = [], []
-    for key, cost in chosen:
-        pairs = _pairs_of(key, cost, order, rank, n_records)
-        parts.append(pairs)
-        used.append(Used(key.name, pairs.size, cost.capped_blocks, cost.capped_records))
-    together = np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
-    packed, counts = np.unique(together, return_counts=True)
-    unpacked = np.column_stack(np.divmod(packed, n_records)).astype(np.int32)
-    return Candidates(unpacked, counts.astype(np.int32), tuple(used))
-
-
-def _pairs_of(
-    key: Key, cost: Cost, order: NDArray[np.int64], rank: NDArray[np.int64], n_records: int
-) -> NDArray[np.int64]:
-    """List the pairs of one key, packed as low * n_records + high, each once."""
-    records = order if key.records is None else key.records
-    blocks = key.blocks()[order] if key.records is None else key.blocks()
-    if key.records is not None and cost.limit > 1:
-        by_rank = np.argsort(rank[records], kind="stable")
-        records, blocks = records[by_rank], blocks[by_rank]
-    by_block = np.argsort(blocks, kind="stable")
-    out = np.empty(cost.pairs, dtype=np.int64)
-    n = list_pairs(blocks[by_block], records[by_block], n_records, cost.limit, cost.window, out)
-    # Several words in common, or a window that meets the same record, must not count twice.
-    return np.unique(out[:n]) if key.records is not None else out[:n]

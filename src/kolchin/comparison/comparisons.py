@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from kolchin.comparison.base import Comparing, Floats, Levels
 from kolchin.comparison.bulk import compare_pairs
-from kolchin.comparison.candidates import Candidates, Used, find
+from kolchin.comparison.candidates import find
 from kolchin.comparison.chance import Bands, bands_of, bands_of_pairs, chances, random_pairs
+from kolchin.comparison.gathering import Candidates, Used
 from kolchin.comparison.missed import likely_links, missed_share
 from kolchin.comparison.preparing import Prepared, prepare_all
 from kolchin.records import Records
@@ -32,7 +33,8 @@ class CandidateReport:
     n_likely
         Candidates whose evidence makes them likely links.
     missed
-        An estimate, rather low than high, of the share of true links that no key finds.
+        An estimate, rather low than high, of the share of such links that no key finds. Links
+        with so little evidence that they are not likely even when found do not count.
     """
 
     n_records: int

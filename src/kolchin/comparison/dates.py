@@ -31,7 +31,7 @@ class Parts(NamedTuple):
 def parts_of(text: str, day_first: bool = True, latest: int = LATEST) -> Parts | None:
     """Read a date; None if it is none.
 
-    >>> parts_of("3 Mar 71"), parts_of("19710324"), parts_of("1971")
+    >>> parts_of("3 mar 71"), parts_of("19710324"), parts_of("1971")
     (Parts(year=1971, month=3, day=3), Parts(year=1971, month=3, day=24), ...)
     """
     found = COMPACT.fullmatch(text) or YEAR_FIRST.fullmatch(text)

@@ -164,3 +164,27 @@ def least_hashes(letters: Any, starts: Any, q: int, seeds: Any, out: Any) -> Non
                 mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
                 value = np.uint32(mixed >> np.uint64(32))
                 out[k, h] = min(out[k, h], value)
+
+
+@compiled
+def number_keys(keys: Any, table: Any, slots: Any, numbers: Any) -> int:
+    """Write the number of each key (0 or more) by first appearance; return how many are distinct.
+
+    ``table`` has a power of two entries, more than there are keys, all -1 at first.
+    The distinct keys are put to the front of ``keys``.
+    """
+    mask = np.uint64(table.size - 1)
+    n = 0
+    for k in range(keys.size):
+        key = keys[k]
+        mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+        slot = (mixed ^ (mixed >> np.uint64(32))) & mask
+        while table[slot] >= 0 and table[slot] != key:
+            slot = (slot + np.uint64(1)) & mask
+        if table[slot] < 0:
+            table[slot] = key
+            slots[slot] = n
+            keys[n] = key
+            n += 1
+        numbers[k] = slots[slot]
+    return n

@@ -69,7 +69,7 @@ def joined(atoms: Sequence[Atom]) -> Key:
 
 
 def _joined(atoms: Sequence[Atom]) -> NDArray[np.int64]:
-    """Number the blocks of records that share all of several atoms."""
+    """Return the blocks of records that share all of several atoms, by number."""
     blocks = atoms[0].blocks.astype(np.int64)
     for atom in atoms[1:]:
         n_blocks = int(atom.blocks.max(initial=0)) + 1
