@@ -7,10 +7,13 @@ import pytest
 import kolchin as kp
 from kolchin.comparison import candidates, compare
 from kolchin.comparison.gathering import distinct
-from kolchin.comparison.kernels import count_pairs, list_pairs
+from kolchin.comparison.hashing import EMPTY, letters_of
+from kolchin.comparison.kernels import count_pairs, least_hashes, list_pairs, number_keys
 from kolchin.comparison.missed import missed_share
 from kolchin.errors import DataError
 
+# Hashes wrap around by design; interpreted, NumPy's scalars say so.
+WRAPS = pytest.mark.filterwarnings("ignore:overflow encountered in scalar multiply")
 FIELDS = [kp.Text("first"), kp.Text("last"), kp.Date("born")]
 
 
@@ -132,6 +135,37 @@ def test_blocks_give_the_pairs_that_were_counted(limit, window):
         }
     assert {tuple(map(int, divmod(pair, 60))) for pair in out} == expected
     assert distinct(out).size == n_pairs
+
+
+@WRAPS
+def test_keys_are_numbered_by_first_appearance():
+    rng = np.random.default_rng(6)
+    keys = rng.integers(0, 50, 300) * 10**12
+    given, numbers = keys.copy(), np.empty(300, dtype=np.int32)
+    table, slots = np.full(512, -1, dtype=np.int64), np.empty(512, dtype=np.int32)
+    n_distinct = number_keys(keys, table, slots, numbers)
+    assert keys[:n_distinct].tolist() == list(dict.fromkeys(given.tolist()))
+    assert np.array_equal(keys[:n_distinct][numbers], given)
+
+
+@WRAPS
+def test_least_hashes_agree_as_often_as_grams_are_shared():
+    texts = pl.Series(["abcdefghijkl", "abcdefghixyz", "qrstuvw", "ab", ""])
+    seeds = np.random.default_rng(7).integers(0, 2**63, 4_000, dtype=np.uint64)
+    least = np.full((5, seeds.size), EMPTY, dtype=np.uint32)
+    least_hashes(*letters_of(texts), 3, seeds, least)
+    # The first two share 7 of 13 grams.
+    assert np.mean(least[0] == least[1]) == pytest.approx(7 / 13, abs=0.04)
+    assert np.mean(least[0] == least[2]) < 0.001
+    assert (least[3] < EMPTY).any()
+    assert (least[4] == EMPTY).all()
+
+
+@pytest.mark.parametrize("n_records", [2, 3_000])
+def test_records_that_are_all_the_same_are_paired_sparsely(n_records):
+    table = pl.concat([people(1)[:1]] * n_records)
+    report = compare(kp.Records.from_table(table, FIELDS)).report
+    assert n_records - 1 <= report.n_pairs <= 25 * n_records
 
 
 def test_missed_links_are_estimated_where_keys_are_independent():

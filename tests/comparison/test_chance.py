@@ -90,6 +90,22 @@ def test_without_a_compared_field_there_is_nothing_to_do():
         compare(records, [kp.Text("b")])
 
 
+@pytest.mark.parametrize("source", ["table", "load"])
+def test_compared_fields_are_coded_like_categorical_ones(source):
+    from kolchin.records import load
+
+    names = {"a": ["anna", "ana", None, "anna"]}
+    if source == "table":
+        records = kp.Records.from_table(names, [kp.Text("a")])
+    else:
+        records = load(names, fields=[kp.Text("a")]).records
+    same = kp.Records.from_table(names, "a")
+    assert records.fields == (kp.Text("a"),)
+    assert np.array_equal(records.codes, same.codes)
+    assert records.vocabularies == same.vocabularies
+    assert np.array_equal(records.frequencies[0], same.frequencies[0])
+
+
 def test_fields_given_stand_for_those_of_the_records():
     records = kp.Records.from_table({"a": ["anna", "ana"]}, "a")
     assert compare(records, [kp.Text("a")]).levels.tolist() == [[1]]

@@ -77,7 +77,7 @@ class Gathering:
         n_records = self.order.size
         together = np.concatenate([np.empty(0, dtype=np.int64), *self._parts.values()])
         together.sort()
-        (first,) = np.nonzero(np.append(True, together[1:] != together[:-1])[: together.size])
+        (first,) = np.nonzero(_is_first(together))
         n_found = np.diff(np.append(first, together.size)).astype(np.int32)
         pairs = np.column_stack(np.divmod(together[first], n_records)).astype(np.int32)
         return Candidates(pairs, n_found, tuple(self._used.values()))
@@ -112,4 +112,10 @@ class Gathering:
 def distinct(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
     """Sort numbers, each once; sorting is faster than the hashing of `np.unique`."""
     ordered = np.sort(numbers)
-    return ordered[np.append(True, ordered[1:] != ordered[:-1])[: ordered.size]]
+    result: NDArray[np.int64] = ordered[_is_first(ordered)]
+    return result
+
+
+def _is_first(ordered: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Tell where another number begins among sorted ones."""
+    return np.append(True, ordered[1:] != ordered[:-1])[: ordered.size]

@@ -11,7 +11,7 @@ from kolchin.comparison.atoms import Atom
 from kolchin.comparison.base import Codes
 from kolchin.comparison.kernels import count_pairs
 
-LIMITS = (200, 100, 50, 30, 20, 10, 5, 3)
+LIMITS = (1000, 500, 200, 100, 50, 30, 20, 10, 5, 3)
 WINDOW = 2
 MOSTLY = 0.5
 """A key of which windows make more than this is no key, but a way of sorting."""
