@@ -6,9 +6,10 @@ import pytest
 
 import kolchin as kp
 from kolchin.comparison import candidates, compare
-from kolchin.comparison.gathering import distinct
+from kolchin.comparison.gathering import Gathering, distinct
 from kolchin.comparison.hashing import EMPTY, letters_of
 from kolchin.comparison.kernels import count_pairs, least_hashes, list_pairs, number_keys
+from kolchin.comparison.keys import Cost, Key
 from kolchin.comparison.missed import missed_share
 from kolchin.errors import DataError
 
@@ -186,6 +187,25 @@ def test_swapped_columns_are_found():
     assert "first + last (either way)" in {used.key for used in compared.report.keys}
     n_found = np.count_nonzero(compared.pairs[:, 1] - compared.pairs[:, 0] == 2_000)
     assert n_found >= 0.999 * 2_000
+
+
+def test_a_key_is_taken_again_only_for_more_pairs():
+    key = Key("k", (), np.array([0, 0, 0, 1, 1]))
+    gathered = Gathering(np.arange(5), 100)
+    small, large = Cost(3, 2, 1, 1, 3), Cost(4, 3, 2, 0, 0)
+    assert gathered.take(key, small)
+    assert gathered.take(key, large)
+    assert not gathered.take(key, small)
+    found = gathered.candidates()
+    assert found.pairs.tolist() == [[0, 1], [0, 2], [1, 2], [3, 4]]
+    assert found.n_found.tolist() == [1, 1, 1, 1]
+    assert gathered.left == 96
+
+
+def test_a_key_needs_a_column():
+    records = kp.Records.from_table(people(2), FIELDS)
+    with pytest.raises(DataError, match="at least one column"):
+        compare(records, keys=[()])
 
 
 def test_long_texts_are_found_by_shared_letters_though_words_moved():

@@ -49,6 +49,8 @@ def _given_key(prepared: Sequence[Prepared], columns: Sequence[str]) -> Key:
     """Return the key that a user asked for: equal values in all of some columns."""
     names = [one.field.column for one in prepared]
     columns = [columns] if isinstance(columns, str) else columns
+    if not columns:
+        raise DataError("A key must name at least one column. Got an empty one instead.")
     for column in columns:
         if column not in names:
             raise DataError(f"No field {column!r} for a key.{suggestion(str(column), names)}")

@@ -55,10 +55,14 @@ class Gathering:
         self._used: dict[str, Used] = {}
 
     def take(self, key: Key, cost: Cost, *, always: bool = False) -> bool:
-        """Add the pairs of a key, if the budget has room for those that are new."""
+        """Add the pairs of a key, if the budget has room for those that are new.
+
+        A key that was taken before is taken again only for more pairs, which hold the old ones.
+        """
         before = self._parts.get(key.name)
         n_before = 0 if before is None else before.size
-        if cost.pairs - n_before > self._room and not always:
+        n_more = cost.pairs - n_before
+        if n_more <= 0 or (n_more > self._room and not always):
             return False
         pairs = self._pairs_of(key, cost)
         sample = distinct(np.concatenate([self._sample, self._sampled(pairs)]))

@@ -83,8 +83,10 @@ def _joined(atoms: Sequence[Atom]) -> NDArray[np.int64]:
 def conjunctions(
     atoms: Iterable[Atom], size: int, most_pairs: float, n_wanted: int
 ) -> Iterator[tuple[Atom, ...]]:
-    """Give groups of atoms of different fields, those with the fewest chance pairs first.
+    """Give groups of atoms of different fields, in the order of their chance pairs.
 
+    Groups that should give more than `most_pairs` by chance are left out, and of the others
+    the `n_wanted` with the most are given: what is coarse forgives more mistakes.
     Atoms of a field are ways to err in it. For one mistake in one field it is enough to try each
     field's first with the others' first, second with second, and so on.
     """
