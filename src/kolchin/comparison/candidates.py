@@ -7,7 +7,7 @@ import numpy as np
 from kolchin.comparison.atoms import Atom, atoms_of, either_way, ordered_by, words_of
 from kolchin.comparison.gathering import Candidates, Gathering, Used
 from kolchin.comparison.hashing import bands_of_grams
-from kolchin.comparison.keys import Cost, Key, conjunctions, cost_of, joined
+from kolchin.comparison.keys import LIMITS, Cost, Key, conjunctions, cost_of, joined
 from kolchin.comparison.preparing import Prepared
 from kolchin.errors import DataError
 from kolchin.records.findings import suggestion
@@ -74,7 +74,8 @@ def _gather(
         if gathered.take(key, cost) and cost.capped_blocks:
             unfinished.append(key)
     for key in unfinished:
-        wider = cost_of(key, gathered.left * SHARE_OF_THE_REST) if gathered.left > 0 else None
+        rest = max(gathered.left, 0) * SHARE_OF_THE_REST
+        wider = cost_of(key, rest, largest=max(LIMITS))
         if wider is not None and wider.pairs:
             gathered.take(key, wider)
 

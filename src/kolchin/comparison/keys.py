@@ -12,6 +12,9 @@ from kolchin.comparison.base import Codes
 from kolchin.comparison.kernels import count_pairs
 
 LIMITS = (1000, 500, 200, 100, 50, 30, 20, 10, 5, 3)
+LARGEST = 200
+"""Larger blocks are listed whole only when all other keys have had their turn."""
+
 WINDOW = 2
 MOSTLY = 0.5
 """A key of which windows make more than this is no key, but a way of sorting."""
@@ -44,14 +47,16 @@ class Cost(NamedTuple):
     capped_records: int
 
 
-def cost_of(key: Key, allowance: float, *, always: bool = False) -> Cost | None:
+def cost_of(
+    key: Key, allowance: float, *, largest: int = LARGEST, always: bool = False
+) -> Cost | None:
     """Find the largest blocks that a key can afford; None if windows would be all of it.
 
     The larger a block, the less it tells: blocks above the limit are not given up, but
     their records, sorted by what else is known, pair only with the next ones.
     """
     ordered = np.sort(key.blocks())
-    for limit in LIMITS:
+    for limit in (limit for limit in LIMITS if limit <= largest):
         pairs, by_window, blocks, records = count_pairs(ordered, limit, WINDOW)
         if pairs <= allowance:
             if by_window > MOSTLY * pairs and not always:
