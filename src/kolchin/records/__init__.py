@@ -2,7 +2,18 @@
 
 from kolchin.records.choices import choices_text, write_choices
 from kolchin.records.cleaning import MISSING_MARKERS
-from kolchin.records.fields import Categorical, Field
+from kolchin.records.fields import (
+    Categorical,
+    Code,
+    Compared,
+    Date,
+    Email,
+    Field,
+    Name,
+    Number,
+    Phone,
+    Text,
+)
 from kolchin.records.findings import DataWarning
 from kolchin.records.inference import ColumnReport
 from kolchin.records.loading import Inspection, Loaded, column_table, inspect, load
@@ -12,13 +23,21 @@ from kolchin.records.shapes import Kind
 __all__ = [
     "MISSING_MARKERS",
     "Categorical",
+    "Code",
     "ColumnReport",
+    "Compared",
     "DataWarning",
+    "Date",
+    "Email",
     "Field",
     "Inspection",
     "Kind",
     "Loaded",
+    "Name",
+    "Number",
+    "Phone",
     "Records",
+    "Text",
     "choices_text",
     "column_table",
     "inspect",

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kolchin.records.cleaning import Cleaned
 from kolchin.records.coding import MISSING, Coded, coded, positions, vocabulary_of
-from kolchin.records.fields import Categorical
+from kolchin.records.fields import Categorical, Field
 from kolchin.records.findings import Findings, some
 from kolchin.records.values import alike, tidy
 
@@ -20,14 +20,14 @@ MANY_VALUES = 100_000
 class Column(NamedTuple):
     """A field's codes, one a record, with the values and the base probabilities they point at."""
 
-    field: Categorical
+    field: Field
     codes: NDArray[np.int32]
     vocabulary: tuple[Any, ...]
     frequencies: NDArray[np.float64]
 
 
 def encode_fields(
-    fields: Iterable[Categorical], columns: Mapping[str, Cleaned], findings: Findings
+    fields: Iterable[Field], columns: Mapping[str, Cleaned], findings: Findings
 ) -> list[Column]:
     """Encode the fields whose columns are there."""
     made = [
@@ -38,21 +38,22 @@ def encode_fields(
     return [column for column in made if column is not None]
 
 
-def encode(field: Categorical, values: Coded, findings: Findings) -> Column | None:
+def encode(field: Field, values: Coded, findings: Findings) -> Column | None:
     """Make a field's column of coded values; note what is wrong with it."""
     n_values, n_present = values.vocabulary.len(), int(np.count_nonzero(values.codes != MISSING))
     if not n_values:
         findings.fault(f"column {field.column!r} has no values: all are missing.")
         return None
-    if n_values > MANY_VALUES and 2 * n_values > n_present:
+    categorical = isinstance(field, Categorical)
+    if categorical and n_values > MANY_VALUES and 2 * n_values > n_present:
         findings.note(
             f"{field.column!r} has {n_values:,} different values in {n_present:,} records and "
             "can hardly tell who is who: kept as categorical, where only equal values speak."
         )
-    if field.frequencies is None:
-        frequencies = values.counts / n_present
-        return Column(field, values.codes, tuple(values.vocabulary.to_list()), frequencies)
-    return _encode_given(field, field.frequencies, values, findings)
+    if isinstance(field, Categorical) and field.frequencies is not None:
+        return _encode_given(field, field.frequencies, values, findings)
+    frequencies = values.counts / n_present
+    return Column(field, values.codes, tuple(values.vocabulary.to_list()), frequencies)
 
 
 def _encode_given(

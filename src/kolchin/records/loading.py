@@ -19,7 +19,7 @@ from kolchin.records.cleaning import (
     cleaning,
 )
 from kolchin.records.encoding import encode_fields
-from kolchin.records.fields import Categorical, FieldLike, declared
+from kolchin.records.fields import Categorical, Field, FieldLike, declared
 from kolchin.records.findings import Findings, suggestion
 from kolchin.records.inference import ColumnReport, choose, inferred, reported
 from kolchin.records.linking import read_tables
@@ -179,9 +179,7 @@ def _cleaning(normalise: bool, missing: Iterable[str], findings: Findings) -> Cl
     return cleaning(normalise, markers)
 
 
-def _wanted(
-    fields: FieldsLike, findings: Findings
-) -> tuple[Categorical, ...] | dict[str, Choice] | None:
+def _wanted(fields: FieldsLike, findings: Findings) -> tuple[Field, ...] | dict[str, Choice] | None:
     """Return fields as they were declared, or as a file has them; None for those to be inferred."""
     if isinstance(fields, str) and fields.lower().endswith(SUFFIX):
         fields = Path(fields)
@@ -219,10 +217,10 @@ def _inferred(opened: _Opened, name: str) -> ColumnReport:
 
 def _decide(
     opened: _Opened,
-    wanted: Sequence[Categorical] | Mapping[str, Choice] | None,
+    wanted: Sequence[Field] | Mapping[str, Choice] | None,
     how: Cleaning,
     findings: Findings,
-) -> tuple[tuple[ColumnReport, ...], Sequence[Categorical]]:
+) -> tuple[tuple[ColumnReport, ...], Sequence[Field]]:
     """Say of each column whether it is used, and return the fields in the order they were given."""
     reports = tuple(_inferred(opened, name) for name in opened.frame.columns)
     _note_markers(reports, findings)
@@ -281,8 +279,8 @@ def _as_named(one: ColumnReport, named: set[str], roles: Mapping[str, Kind]) -> 
     return dataclasses.replace(one, used=used, why=f"{'' if used else 'not '}named in fields")
 
 
-def _with_clean_weights(field: Categorical, how: Cleaning) -> Categorical:
-    if field.frequencies is None:
+def _with_clean_weights(field: Field, how: Cleaning) -> Field:
+    if not isinstance(field, Categorical) or field.frequencies is None:
         return field
     return dataclasses.replace(field, frequencies=cleaned_weights(field.frequencies, how))
 

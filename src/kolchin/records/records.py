@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kolchin.records.cleaning import AS_IT_IS, clean_table
 from kolchin.records.encoding import Column, encode_codes, encode_fields
-from kolchin.records.fields import Categorical, FieldLike, declared
+from kolchin.records.fields import Field, FieldLike, declared
 from kolchin.records.findings import Findings
 from kolchin.records.inference import choose, inferred
 from kolchin.records.reading import read_table
@@ -33,7 +33,7 @@ class Records:
         The base probabilities of those values; positive, and of sum one in each field.
     """
 
-    fields: tuple[Categorical, ...]
+    fields: tuple[Field, ...]
     codes: NDArray[np.int32]
     vocabularies: tuple[tuple[Any, ...], ...]
     frequencies: tuple[NDArray[np.float64], ...]
@@ -167,7 +167,7 @@ class Records:
 
 
 def _encoded(
-    frame: pl.DataFrame, fields: Sequence[Categorical] | None, findings: Findings
+    frame: pl.DataFrame, fields: Sequence[Field] | None, findings: Findings
 ) -> list[Column]:
     """Encode the declared columns of a frame, or all that can tell entities apart."""
     cleaned = clean_table(frame, AS_IT_IS)

@@ -1,0 +1,143 @@
+"""What two records of one entity may share in one field: values, sounds, starts, ends."""
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from kolchin.comparison.base import MISSING, Codes
+from kolchin.comparison.contacts import ENDING, users_of
+from kolchin.comparison.preparing import Prepared
+from kolchin.comparison.sounds import sound_codes
+from kolchin.comparison.texts import TextComparing, sorted_words
+from kolchin.records.coding import coded
+from kolchin.records.fields import Code, Date, Email, Name, Phone, Text
+
+AFFIX = 4
+SEVERAL_WORDS = 0.3
+SHARED = 0.05
+"""Columns with this share of their values in common may be swapped."""
+
+
+class Atom(NamedTuple):
+    """A property of a field's values by which records fall into blocks.
+
+    Parameters
+    ----------
+    name
+        What it is, such as 'surname (sound)'.
+    field
+        The field's place among the records' fields.
+    blocks
+        A block a record, -1 for none.
+    whole
+        Whether it is the value itself, which finer than other atoms of the field is of no use in
+        conjunctions.
+    """
+
+    name: str
+    field: int
+    blocks: Codes
+    whole: bool
+
+    @property
+    def chance(self) -> float:
+        """The chance that two random records share it."""
+        counts = np.bincount(self.blocks[self.blocks >= 0]).astype(np.float64)
+        return float(counts @ counts) / max(self.blocks.size, 1) ** 2
+
+
+class Words(NamedTuple):
+    """Words by which records fall into several blocks at once."""
+
+    name: str
+    field: int
+    records: Codes
+    blocks: Codes
+
+
+def atoms_of(prepared: Prepared, field: int) -> list[Atom]:
+    """List the atoms of a field, the value itself first."""
+    name = prepared.field.column
+    parts = list(_parts(prepared))
+    result = [Atom(name, field, prepared.codes, whole=bool(parts))]
+    for part, forms in parts:
+        blocks = np.append(coded(forms).codes, np.int32(MISSING))[prepared.codes]
+        result.append(Atom(f"{name} ({part})", field, blocks, whole=False))
+    return result
+
+
+def _parts(prepared: Prepared) -> Iterator[tuple[str, pl.Series]]:
+    """Give each form's coarser properties, by the kind of field."""
+    forms, kind = prepared.forms, prepared.field
+    if prepared.comparing is None or prepared.comparing.custom:
+        return
+    if isinstance(kind, Text | Name):
+        joined = forms.str.replace_all(" ", "", literal=True)
+        yield "sound", sound_codes(sorted_words(forms) if isinstance(kind, Name) else forms)
+        yield "start", joined.str.head(AFFIX)
+        yield "end", joined.str.tail(AFFIX)
+    elif isinstance(kind, Date):
+        dated = forms.str.contains(r"^\d{4}-\d\d-\d\d$")
+        yield "year and month", forms.set(~dated, None).str.head(7)
+        yield "month and day", forms.set(~dated, None).str.tail(5)
+        yield "year and day", forms.set(~dated, None).str.replace(r"-\d\d-", "-")
+    elif isinstance(kind, Email):
+        yield "user", users_of(forms)
+        yield "start", users_of(forms).str.head(AFFIX)
+    elif isinstance(kind, Phone):
+        yield "end", forms.str.tail(ENDING - 1)
+        yield "start", forms.str.head(ENDING - 1)
+    elif isinstance(kind, Code):
+        yield "start", forms.str.head(3)
+        yield "end", forms.str.tail(3)
+
+
+def words_of(prepared: Prepared, field: int) -> Words | None:
+    """Return the words of a field's values, if it is text that often has several."""
+    forms = prepared.forms
+    if not isinstance(prepared.field, Text | Name) or prepared.comparing is None:
+        return None
+    if prepared.comparing.custom or not forms.len():
+        return None
+    several = forms.str.contains(" ", literal=True).mean()
+    if not isinstance(several, float) or several < SEVERAL_WORDS:
+        return None
+    table = pl.DataFrame({"form": np.arange(forms.len(), dtype=np.int32), "word": forms})
+    long = table.with_columns(pl.col("word").str.split(" ")).explode("word").unique()
+    long = long.filter(pl.col("word").str.len_chars() > 1).sort("form", "word")
+    coded_words = long.with_columns(pl.Series("block", coded(long["word"]).codes))
+    rows = pl.DataFrame(
+        {"record": np.arange(prepared.codes.size, dtype=np.int32), "form": prepared.codes}
+    ).join(coded_words, on="form", how="inner", maintain_order="left")
+    name = f"{prepared.field.column} (a word)"
+    return Words(name, field, rows["record"].to_numpy(), rows["block"].to_numpy())
+
+
+def either_way(prepared: Sequence[Prepared]) -> Iterator[tuple[str, NDArray[np.int64]]]:
+    """Give blocks of records that have the same two texts, in whichever of two columns.
+
+    Only columns that have values in common, such as first and last names, are taken for swapped.
+    """
+    texts = [one for one in prepared if type(one.comparing) is TextComparing]
+    for one, other in combinations(texts, 2):
+        n_forms = one.forms.len()
+        both = coded(pl.concat([one.forms, other.forms]))
+        n_shared = n_forms + other.forms.len() - both.vocabulary.len()
+        if n_shared < SHARED * min(n_forms, other.forms.len()):
+            continue
+        first = np.append(both.codes[:n_forms], np.int32(MISSING))[one.codes]
+        second = np.append(both.codes[n_forms:], np.int32(MISSING))[other.codes]
+        low, high = np.minimum(first, second).astype(np.int64), np.maximum(first, second)
+        blocks = np.where(low < 0, -1, low * both.vocabulary.len() + high)
+        yield f"{one.field.column} + {other.field.column} (either way)", blocks
+
+
+def ordered_by(prepared: list[Prepared], first: int) -> NDArray[np.int64]:
+    """Order records by a field, then by the others, the most telling first."""
+    telling = sorted(range(len(prepared)), key=lambda f: -prepared[f].forms.len())
+    fields = [first, *(f for f in telling if f != first)][:4]
+    return np.lexsort([prepared[f].codes for f in reversed(fields)])

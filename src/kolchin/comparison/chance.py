@@ -1,0 +1,69 @@
+"""How often unrelated records show each level: u, and the bands of exact agreement."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kolchin.comparison.base import EXACT, Codes, Comparing, Floats, Levels
+from kolchin.comparison.bulk import compare_codes
+from kolchin.comparison.preparing import Prepared
+
+SAMPLED_PAIRS = 300_000
+SMOOTHING = 0.5
+BAND = 4
+"""Values of a band differ in frequency by less than this factor."""
+
+
+class Bands(NamedTuple):
+    """The band of each form, and by band the sum of squared frequencies and of frequencies."""
+
+    of_form: NDArray[np.int8]
+    u: Floats
+    m: Floats
+
+
+def bands_of(counts: NDArray[np.int64]) -> Bands:
+    """Divide forms by how many records have them: 1 to 3, 4 to 15, 16 to 63, and so on.
+
+    >>> bands_of(np.array([1, 3, 4])).of_form.tolist()
+    [0, 0, 1]
+    """
+    frequencies = counts / max(int(counts.sum()), 1)
+    bands = (np.log2(np.maximum(counts, 1)) / np.log2(BAND)).astype(np.int8)
+    n_bands = int(bands.max(initial=0)) + 1
+    u, m = np.zeros(n_bands), np.zeros(n_bands)
+    np.add.at(u, bands, frequencies**2)
+    np.add.at(m, bands, frequencies)
+    return Bands(bands, u, m)
+
+
+def bands_of_pairs(bands: Bands, codes: Codes, pairs: Codes, levels: Levels) -> Levels:
+    """Return the band of the value on which each pair agrees, 0 where it does not."""
+    result = np.zeros(len(pairs), dtype=np.int8)
+    agree = levels == EXACT
+    result[agree] = bands.of_form[codes[pairs[agree, 0]]]
+    return result
+
+
+def random_pairs(n_records: int, rng: np.random.Generator) -> NDArray[np.int32]:
+    """Return pairs of different records at random, or all if there are not many."""
+    if n_records * (n_records - 1) // 2 <= SAMPLED_PAIRS:
+        return np.column_stack(np.triu_indices(n_records, 1)).astype(np.int32)
+    first = rng.integers(0, n_records, SAMPLED_PAIRS)
+    second = rng.integers(0, n_records - 1, SAMPLED_PAIRS)
+    return np.column_stack([first, second + (second >= first)]).astype(np.int32)
+
+
+def chances(comparing: Comparing, prepared: Prepared, pairs: NDArray[np.int32]) -> Floats:
+    """Return the chance of each level between unrelated records.
+
+    That of exact agreement is the sum of squared frequencies. The other levels share the rest as
+    they do among random pairs that differ, each with half a pair more than was seen.
+    """
+    n_levels = len(comparing.names)
+    frequencies = prepared.counts / max(int(prepared.counts.sum()), 1)
+    exact = min(float(frequencies @ frequencies), 1 - 1 / SAMPLED_PAIRS)
+    levels = compare_codes(comparing, prepared.codes[pairs[:, 0]], prepared.codes[pairs[:, 1]])
+    seen = np.bincount(levels[levels > EXACT], minlength=n_levels)[1:] + SMOOTHING
+    return np.concatenate([[exact], (1 - exact) * seen / seen.sum()])

@@ -1,0 +1,180 @@
+"""Comparisons: candidate pairs with the levels of every compared field."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import TypeVar
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from kolchin.comparison.base import Comparing, Floats, Levels
+from kolchin.comparison.bulk import compare_pairs
+from kolchin.comparison.candidates import find
+from kolchin.comparison.chance import Bands, bands_of, bands_of_pairs, chances, random_pairs
+from kolchin.comparison.gathering import Candidates, Used
+from kolchin.comparison.missed import likely_links, missed_share
+from kolchin.comparison.preparing import Prepared, prepare_all
+from kolchin.records import Records
+from kolchin.records.fields import Field
+
+
+@dataclasses.dataclass(frozen=True)
+class CandidateReport:
+    """How candidates were found.
+
+    Parameters
+    ----------
+    n_records, n_pairs
+        Records, and candidate pairs.
+    keys
+        Of each key its name, how many pairs it found, and how many blocks (and records in them)
+        were so large that records were paired with their neighbours only.
+    n_likely
+        Candidates whose evidence makes them likely links.
+    missed
+        An estimate, rather low than high, of the share of such links that no key finds. Links
+        with so little evidence that they are not likely even when found do not count.
+    """
+
+    n_records: int
+    n_pairs: int
+    keys: tuple[Used, ...]
+    n_likely: int
+    missed: float
+
+    @property
+    def pairs_a_record(self) -> float:
+        """Candidate pairs for each record."""
+        return self.n_pairs / self.n_records
+
+    def table(self) -> pl.DataFrame:
+        """Return the keys as a table."""
+        return pl.DataFrame([used._asdict() for used in self.keys])
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Comparisons:
+    """Candidate pairs of records and how each compared field of them compares.
+
+    Parameters
+    ----------
+    fields
+        The compared fields.
+    pairs
+        Candidates, one a row, i < j, sorted.
+    levels
+        A level a pair and field: 0 exact, then from nearer to farther, the last different; -1 where
+        either value is missing.
+    level_names
+        The levels' names by field.
+    bands
+        Where the level is 0, the band of the value's frequency (0: the rarest), else 0.
+    u
+        By field the chance of each level between unrelated records.
+    band_u, band_m
+        By field and band the sum of squared frequencies and the sum of frequencies of its values.
+    report
+        How the candidates were found.
+    """
+
+    fields: tuple[Field, ...]
+    pairs: NDArray[np.int32]
+    levels: Levels
+    level_names: tuple[tuple[str, ...], ...]
+    bands: Levels
+    u: tuple[Floats, ...]
+    band_u: tuple[Floats, ...]
+    band_m: tuple[Floats, ...]
+    report: CandidateReport
+
+
+def compare(
+    records: Records,
+    fields: Sequence[Field] | None = None,
+    *,
+    keys: Sequence[Sequence[str]] | None = None,
+    seed: int = 0,
+) -> Comparisons:
+    """Find the pairs of records that may be of one entity, and compare their fields.
+
+    Parameters
+    ----------
+    records
+        Records, some of whose fields are compared.
+    fields
+        Fields that stand for those of the same column. By default as in the records.
+    keys
+        Keys beside those that are found automatically, each a tuple of columns: records that agree
+        on all of them are candidates.
+    seed
+        For the random pairs that tell what unrelated records have in common.
+
+    Examples
+    --------
+    >>> table = {"name": ["anna", "ana", "berta", None], "sex": ["f", "f", "f", "f"]}
+    >>> records = Records.from_table(table, fields=["name", "sex"])
+    >>> from kolchin.records import Text
+    >>> compared = compare(records, [Text("name")])
+    >>> [compared.level_names[0][level] for level in compared.levels[:2, 0]]
+    ['mistyped', 'different']
+    """
+    prepared = prepare_all(records, fields)
+    candidates = find(prepared, keys or ())
+    used = [one for one in prepared if one.comparing is not None]
+    comparing = [one.comparing for one in used if one.comparing is not None]
+    levels = compare_pairs(comparing, [one.codes for one in used], candidates.pairs)
+    return _assembled(used, comparing, candidates, levels, np.random.default_rng(seed))
+
+
+def _assembled(
+    used: Sequence[Prepared],
+    comparing: Sequence[Comparing],
+    candidates: Candidates,
+    levels: Levels,
+    rng: np.random.Generator,
+) -> Comparisons:
+    """Add what chance does, and what the keys may have missed."""
+    n_records = used[0].codes.size
+    random = random_pairs(n_records, rng)
+    u = tuple(chances(kind, one, random) for kind, one in zip(comparing, used, strict=True))
+    bands = [bands_of(one.counts) for one in used]
+    of_pairs = _bands(used, bands, candidates.pairs, levels)
+    band_u, band_m = tuple(one.u for one in bands), tuple(one.m for one in bands)
+    likely = likely_links(levels, of_pairs, u, band_u, band_m, n_records)
+    report = CandidateReport(
+        n_records=n_records,
+        n_pairs=len(candidates.pairs),
+        keys=candidates.keys,
+        n_likely=int(likely.sum()),
+        missed=missed_share(candidates.n_found[likely], len(candidates.keys)),
+    )
+    return Comparisons(
+        fields=tuple(one.field for one in used),
+        pairs=_frozen(candidates.pairs),
+        levels=_frozen(levels),
+        level_names=tuple(kind.names for kind in comparing),
+        bands=_frozen(of_pairs),
+        u=u,
+        band_u=band_u,
+        band_m=band_m,
+        report=report,
+    )
+
+
+def _bands(
+    used: Sequence[Prepared], bands: Sequence[Bands], pairs: NDArray[np.int32], levels: Levels
+) -> Levels:
+    """Return the band of each pair and field."""
+    result = np.zeros(levels.shape, dtype=np.int8, order="F")
+    for f, (one, band) in enumerate(zip(used, bands, strict=True)):
+        result[:, f] = bands_of_pairs(band, one.codes, pairs, levels[:, f])
+    return result
+
+
+Array = TypeVar("Array", bound=NDArray[np.generic])
+
+
+def _frozen(array: Array) -> Array:
+    array.setflags(write=False)
+    return array

@@ -1,0 +1,75 @@
+"""Locality-sensitive hashing: records whose text shares most of its q-grams fall together."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from kolchin.comparison.base import Codes
+from kolchin.comparison.kernels import least_hashes
+from kolchin.comparison.preparing import Prepared
+
+Q = 3
+BANDS = 10
+LONG = 20
+"""Texts of a record are long enough for q-grams from so many letters on, on average."""
+
+ALIKE_BY_CHANCE = 0.12
+"""About the share of q-grams that unrelated records have in common."""
+
+EMPTY = np.uint32(0xFFFFFFFF)
+
+
+def bands_of_grams(prepared: Sequence[Prepared], n_records: int) -> Iterator[NDArray[np.int64]]:
+    """Give blocks a record, one array a band, if texts are long.
+
+    Grams of all fields are taken together, so that swapped columns do no harm. Rows a
+    band grow with the number of records, so that chance pairs a record do not.
+    """
+    used = [one for one in prepared if one.comparing is not None]
+    letters = sum(_letters(one) for one in used) / max(n_records, 1)
+    if letters < LONG:
+        return
+    rows = int(np.clip(np.log(n_records) / -np.log(ALIKE_BY_CHANCE), 2, 6))
+    rng = np.random.default_rng(0)
+    for _ in range(BANDS):
+        seeds = rng.integers(0, 2**63, rows, dtype=np.uint64)
+        yield _blocks(_least(used, seeds, n_records))
+
+
+def _letters(one: Prepared) -> int:
+    lengths = one.forms.str.len_chars().to_numpy()
+    return int(lengths @ one.counts)
+
+
+def _least(
+    used: Sequence[Prepared], seeds: NDArray[np.uint64], n_records: int
+) -> NDArray[np.uint32]:
+    """Return the least hashes of each record: the least over its fields."""
+    result = np.full((n_records, seeds.size), EMPTY, dtype=np.uint32)
+    for one in used:
+        letters, starts = letters_of(one.forms)
+        of_form = np.full((one.forms.len() + 1, seeds.size), EMPTY, dtype=np.uint32)
+        least_hashes(letters, starts, Q, seeds, of_form)
+        np.minimum(result, of_form[one.codes], out=result)
+    return result
+
+
+def letters_of(texts: pl.Series) -> tuple[NDArray[np.uint32], Codes]:
+    """Return the letters of all texts one after another, and where each text begins and ends."""
+    joined = "".join(texts.to_list()).encode("utf-32-le", "surrogatepass")
+    lengths = texts.str.len_chars().to_numpy()
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    return np.frombuffer(joined, dtype=np.uint32), starts
+
+
+def _blocks(least: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """Make one number of the hashes of a band; -1 for records without text."""
+    mixed = np.zeros(len(least), dtype=np.uint64)
+    for column in least.T:
+        mixed = (mixed ^ column) * np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= mixed >> np.uint64(32)
+    blocks = (mixed >> np.uint64(1)).astype(np.int64)
+    blocks[least[:, 0] == EMPTY] = -1
+    return blocks

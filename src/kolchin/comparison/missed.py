@@ -1,0 +1,60 @@
+"""How many true links the keys may miss, told from how often they find the same ones."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kolchin.comparison.base import EXACT, Floats, Levels
+
+PRIOR_WEIGHTS = (8.0, 1.0, 0.5)
+LEAST_WEIGHT = 0.25
+
+
+def expected_m(n_levels: int) -> Floats:
+    """Return the chances of levels between records of one entity, before any data is seen.
+
+    >>> expected_m(3).round(3).tolist()
+    [0.842, 0.105, 0.053]
+    """
+    weights = np.full(n_levels, LEAST_WEIGHT)
+    weights[: len(PRIOR_WEIGHTS)] = PRIOR_WEIGHTS[:n_levels]
+    result: Floats = weights / weights.sum()
+    return result
+
+
+def likely_links(
+    levels: Levels,
+    bands: Levels,
+    u: tuple[Floats, ...],
+    band_u: tuple[Floats, ...],
+    band_m: tuple[Floats, ...],
+    n_records: int,
+) -> NDArray[np.bool_]:
+    """Tell the pairs whose evidence outweighs the odds of one to N that a pair starts with."""
+    bits = np.zeros(len(levels))
+    for f, chances in enumerate(u):
+        m = expected_m(chances.size)
+        by_level = np.append(np.log2(m / chances), 0.0)  # the last is for -1, missing
+        agreement = np.log2(np.maximum(band_m[f], 1e-300) / np.maximum(band_u[f], 1e-300))
+        agree = levels[:, f] == EXACT
+        bits += by_level[levels[:, f]]
+        bits[agree] += (np.log2(m[0]) + agreement[bands[agree, f]]) - by_level[0]
+    likely: NDArray[np.bool_] = bits > np.log2(n_records)
+    return likely
+
+
+def missed_share(n_found: NDArray[np.int32], n_keys: int) -> float:
+    """Estimate the share of links that no key finds, from how many keys find each likely one.
+
+    Chao's estimate for captures: with f1 links found by one key alone and f2 by exactly two, about
+    f1 (f1 - 1) / (2 (f2 + 1)) escape. Keys that share fields find the same links more
+    often than independent ones would, and links differ in how hard they are to find: it is a
+    lower bound rather than the truth.
+
+    >>> missed_share(np.array([1, 1, 2, 5], dtype=np.int32), n_keys=4)
+    0.085...
+    """
+    if n_keys < 2 or not n_found.size:
+        return 0.0
+    once, twice = int((n_found == 1).sum()), int((n_found == 2).sum())
+    missed = (n_keys - 1) / n_keys * max(once * (once - 1), 0) / (2 * (twice + 1))
+    return float(missed / (missed + n_found.size))
