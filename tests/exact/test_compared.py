@@ -11,7 +11,7 @@ from problems import FIXED, FREQUENCIES, MU, codes, log_of_all
 from scipy import stats
 
 import kolchin as kp
-from kolchin.likelihoods import Compared, Exemplar
+from kolchin.likelihoods import Exemplar, Outcomes
 from kolchin.records import Records
 from kolchin.sampling.loose import loose_pairs
 
@@ -42,7 +42,7 @@ def outcome(n_records=6, n_levels=N_LEVELS, seed=11):
 def compared(n_records=6, n_levels=N_LEVELS, u=U):
     pairs, levels = outcome(n_records, n_levels)
     chance = np.array([[u[f][k] for f, k in enumerate(row)] for row in levels])
-    return Compared(
+    return Outcomes(
         pairs,
         levels,
         np.where(levels < 0, 1.0, chance),

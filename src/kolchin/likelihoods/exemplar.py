@@ -26,7 +26,7 @@ FALLING = np.array([8.0, 1.0, 0.5, 0.25])
 """Prior weights of the levels from exact to different; the last is for all further levels."""
 
 
-class Compared(NamedTuple):
+class Outcomes(NamedTuple):
     """Pairs of records (i < j) that were compared, and the level of each field (-1: missing).
 
     ``chance`` has, for each pair and field, the chance that an unrelated record would show such a
@@ -58,7 +58,7 @@ class Exemplar:
 
     def __init__(
         self,
-        compared: Compared,
+        compared: Outcomes,
         names: Sequence[str],
         weights: Sequence[ArrayLike] | None = None,
         fixed: bool = False,
@@ -78,7 +78,7 @@ class Exemplar:
         pattern = self._number_patterns(compared)
         self._list_pairs(compared.pairs, pattern, compared.shows.shape[0])
 
-    def _number_patterns(self, compared: Compared) -> IntArray:
+    def _number_patterns(self, compared: Outcomes) -> IntArray:
         """Give each outcome a number, and last those of pairs not compared, by what both show."""
         seen = compared.levels >= 0
         # The place of each level among all; the last place stands for a missing value.
