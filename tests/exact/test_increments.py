@@ -24,10 +24,14 @@ class Fast:
     """The kernel's functions, called by the names of their arguments."""
 
     def __init__(self, chain):
-        self.known = {**chain.data._asdict(), **chain.weights._asdict()}
-        self.known["delta"] = chain.own_values["delta"]
+        self.known = {
+            **chain.data._asdict(),
+            **chain.evidence._asdict(),
+            **chain.weights._asdict(),
+        }
         self.known["evidence"] = self.evidence = np.empty(1 << kernels.LARGEST_ENUMERATED)
         self.known["below"] = np.empty(kernels.LARGEST_ENUMERATED)
+        self.known["between"] = np.empty((kernels.LARGEST_ENUMERATED,) * 2)
 
     def __call__(self, name, **given):
         function = getattr(kernels, name)
@@ -109,8 +113,8 @@ def test_evidence_of_sets_of_records(missing):
             np.testing.assert_allclose(fast("log_evidence", **fast.inside(shuffled)), hand, **CLOSE)
     for i, j in combinations(range(6), 2):
         hand = evidence_by_hand(model, [i, j], 0.6)
-        np.testing.assert_allclose(np.log(fast("pair_evidence", i=i, j=j)), hand, **CLOSE)
-        np.testing.assert_allclose(fast("log_pair_evidence", i=i, j=j), hand, **CLOSE)
+        np.testing.assert_allclose(np.log(fast("categorical_pair", i=i, j=j)), hand, **CLOSE)
+        np.testing.assert_allclose(fast("log_categorical_pair", i=i, j=j), hand, **CLOSE)
 
 
 @pytest.mark.parametrize("missing", [False, True])
@@ -213,7 +217,7 @@ def test_increments_of_extreme_evidence(kind, order):
     delta = float(model.likelihood.delta)
     for i, j in combinations(range(6), 2):
         hand = evidence_by_hand(model, [i, j], delta)
-        np.testing.assert_allclose(fast("log_pair_evidence", i=i, j=j), hand, rtol=0, atol=1e-8)
+        np.testing.assert_allclose(fast("log_categorical_pair", i=i, j=j), hand, rtol=0, atol=1e-8)
     for size in range(2, 7):
         hand = evidence_by_hand(model, list(range(size)), delta)
         found = fast("log_evidence", **fast.inside(range(size)))
