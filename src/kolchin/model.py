@@ -10,7 +10,7 @@ from kolchin.parameters import Gamma, Hyper
 from kolchin.partitions import canonical, size_counts
 from kolchin.priors import NBD, Prior
 from kolchin.priors.base import SizeCounts
-from kolchin.records import Records
+from kolchin.records import Compared, Records
 
 
 class Model:
@@ -54,6 +54,7 @@ class Model:
                 f"The 'prior' parameter must be a prior such as kp.NBD(). Got {prior!r} instead."
             )
         self.prior.check(records.n_records)
+        _check_fields(records)
         self.likelihood = DirichletCategorical(records, delta, tied)
 
     @property
@@ -91,3 +92,14 @@ class Model:
     def __repr__(self) -> str:
         n_fields = self.likelihood.n_fields
         return f"Model({self.n_records} records, {n_fields} fields, prior={self.prior!r})"
+
+
+def _check_fields(records: Records) -> None:
+    """Refuse fields that would be taken for categories, which is not what was asked for."""
+    near = [field for field in records.fields if isinstance(field, Compared)]
+    if near:
+        listed = ", ".join(f"{type(field).__name__}({field.column!r})" for field in near)
+        raise ModelError(
+            f"A model cannot compare values by similarity yet. Got {listed}: use "
+            "kp.Categorical, for which values agree or differ, or leave the columns out."
+        )

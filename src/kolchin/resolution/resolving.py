@@ -100,6 +100,7 @@ def resolve(
         loaded = load(table, **choices, normalise=normalise)
         given = Input.of(loaded, title_of(table))
         _tell_input(display, given)
+        settings.model(given.records)  # refuses what it cannot use before anything is written
         reading = time.monotonic() - began
         session = Session(given, settings, directory, time_limit, cores, display, reading)
         if directory is None:

@@ -1,0 +1,20 @@
+"""A model takes what it can use, and refuses the rest in words."""
+
+import pytest
+
+import kolchin as kp
+
+TABLE = {"name": ["ann", "anne", "bob", "bob"], "sex": ["f", "f", "m", "m"]}
+
+
+def test_fields_to_be_compared_are_refused():
+    records = kp.Records.from_table(TABLE, fields=[kp.Text("name"), kp.Categorical("sex")])
+    with pytest.raises(kp.ModelError, match=r"Text\('name'\).*kp\.Categorical"):
+        kp.Model(records)
+
+
+def test_resolve_refuses_them_before_it_writes(tmp_path):
+    fields = [kp.Text("name"), kp.Categorical("sex")]
+    with pytest.raises(kp.ModelError, match=r"Text\('name'\)"):
+        kp.resolve(TABLE, fields=fields, out=tmp_path / "run", progress=False)
+    assert not (tmp_path / "run").exists()
