@@ -1,4 +1,4 @@
-"""A model takes what it can use, and refuses the rest in words."""
+"""What cannot be used is refused in words, before anything is done."""
 
 import pytest
 
@@ -18,3 +18,8 @@ def test_resolve_refuses_them_before_it_writes(tmp_path):
     with pytest.raises(kp.ModelError, match=r"Text\('name'\)"):
         kp.resolve(TABLE, fields=fields, out=tmp_path / "run", progress=False)
     assert not (tmp_path / "run").exists()
+
+
+def test_merged_needs_a_directory():
+    with pytest.raises(kp.ModelError, match="'merged' parameter needs 'out'"):
+        kp.resolve(TABLE, merged=True, progress=False)

@@ -49,7 +49,8 @@ class Display:
         if self._live is not None:
             self._live.console.print(message, markup=False, highlight=False)
         elif self.tells:
-            print(message, file=sys.stderr)  # noqa: T201
+            sys.stderr.write(f"{message}\n")
+            sys.stderr.flush()
 
     def phase(self, words: str) -> None:
         """Say what is going on now."""

@@ -68,7 +68,7 @@ def resolve(
         A directory for results and checkpoints (without it nothing is written), and whether an
         older run there may be replaced.
     merged
-        Also write the input with a column of entities.
+        Also write the input with a column of entities to ``out``.
     normalise
         Treat values as equal that differ in case, spaces or Unicode form alone.
     cores
@@ -89,6 +89,11 @@ def resolve(
     ['record', 'entity', 'entity_size', 'confidence']
     """
     settings = Settings.checked(prior, delta, tied, chains, draws, seed, time_limit)
+    if merged and out is None:
+        raise ModelError(
+            "The 'merged' parameter needs 'out', a directory to write to; without one, use the "
+            "result's merged()."
+        )
     directory = None if out is None else RunDirectory(Path(out))
     if directory is not None:
         settings.to_json()  # refuses priors that a directory cannot hold

@@ -155,12 +155,13 @@ class Result:
         ``truth`` is one value a record, None where it is not known, or FILE or FILE:COLUMN; by
         default what the run was given. Records without truth are left out, and counted.
         """
-        if truth is None and self._given.truth is None:
+        known: Any = self._given.truth if truth is None else true_entities(truth, self._given)
+        if known is None:
             raise DataError("There is no truth to compare with: name some.")
-        known = self._given.truth if truth is None else true_entities(truth, self._given)
-        measures = evaluate_posterior(self.posterior, known, self.labels)  # type: ignore[arg-type]
+        measures = evaluate_posterior(self.posterior, known, self.labels)
         table = self._calibration(known)
-        return finite({**measures, "calibration": table.to_dicts()})  # type: ignore[no-any-return]
+        plain: dict[str, Any] = finite({**measures, "calibration": table.to_dicts()})
+        return plain
 
     def _calibration(self, truth: Any) -> pl.DataFrame:
         return calibration(self._pairs, truth)

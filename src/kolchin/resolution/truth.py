@@ -16,7 +16,8 @@ def true_entities(truth: Any, given: Input) -> Sequence[Any]:
     """Return a value a record: of a sequence as it is, of FILE or FILE:COLUMN by the ids."""
     if isinstance(truth, str | os.PathLike):
         return _from_file(os.fspath(truth), given)
-    return truth  # type: ignore[no-any-return]
+    entities: Sequence[Any] = truth
+    return entities
 
 
 def _from_file(text: str, given: Input) -> list[Any]:
