@@ -53,8 +53,8 @@ def recall(name: str):
 def test_keys_find_true_links(name, monkeypatch, record_property):
     monkeypatch.setattr(candidates, "FEWEST", 25_000)
     share, report = recall(name)
-    record_property("recall", share)
-    record_property("pairs a record", report.pairs_a_record)
+    record_property("recall", float(share))
+    record_property("pairs a record", float(report.pairs_a_record))
     assert share >= LEAST[name]
     assert report.pairs_a_record <= 50
     assert report.missed < 0.02
