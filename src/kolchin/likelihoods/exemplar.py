@@ -10,12 +10,13 @@ Pairs that were never compared count as different in every field that both recor
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kolchin import kernels
+from kolchin.comparison import Comparisons
 from kolchin.errors import ModelError
 from kolchin.parameters import FloatArray, IntArray, Values
 
@@ -41,6 +42,27 @@ class Outcomes(NamedTuple):
     n_levels: tuple[int, ...]
     chance_apart: FloatArray
     shows: NDArray[np.bool_]
+
+
+def outcomes_of(comparisons: Comparisons, shows: NDArray[np.bool_]) -> Outcomes:
+    """Say what came out of comparing, and how often that happens by chance.
+
+    For an exact agreement the chance is that of the value's frequency: by band, that two unrelated
+    records agree on such a value over that a record has one.
+    """
+    chance = np.ones(comparisons.levels.shape)
+    for f, by_level in enumerate(comparisons.u):
+        level = comparisons.levels[:, f]
+        exact = comparisons.band_u[f] / np.maximum(comparisons.band_m[f], 1e-300)
+        chance[:, f] = np.where(level == 0, exact[comparisons.bands[:, f]], by_level[level])
+    return Outcomes(
+        pairs=comparisons.pairs,
+        levels=comparisons.levels,
+        chance=chance,
+        n_levels=tuple(len(names) for names in comparisons.level_names),
+        chance_apart=np.array([by_level[-1] for by_level in comparisons.u]),
+        shows=shows,
+    )
 
 
 class Exemplar:
@@ -77,6 +99,12 @@ class Exemplar:
         self.shown: NDArray[np.int32] = (compared.shows @ bits).astype(np.int32)
         pattern = self._number_patterns(compared)
         self._list_pairs(compared.pairs, pattern, compared.shows.shape[0])
+
+    @classmethod
+    def of(cls, comparisons: Comparisons, shows: NDArray[np.bool_]) -> Self:
+        """Return the likelihood of fields that were compared; ``shows[n, f]``: n has a value."""
+        names = [field.column for field in comparisons.fields]
+        return cls(outcomes_of(comparisons, shows), names)
 
     def _number_patterns(self, compared: Outcomes) -> IntArray:
         """Give each outcome a number, and last those of pairs not compared, by what both show."""
@@ -182,6 +210,31 @@ class Exemplar:
                         between[a, b] = self._ratio_of(int(i), int(j), ratio, apart)
             total += float(np.log(between.prod(axis=0).mean()))
         return total
+
+    def pair_evidence(self, pairs: NDArray[Any], draws: Mapping[str, FloatArray]) -> FloatArray:
+        """Return each field's log Bayes factor that two records are one, (pair, field).
+
+        It is the mean over draws of the parameters, each with the draws along its first axis.
+        """
+        m = draws["m"] if "m" in draws else self.start()["m"][None]
+        log_m = np.append(np.log(m).mean(axis=0), 0.0)
+        by_pattern: FloatArray = log_m[self.place] + self.constant
+        return by_pattern[self.patterns_of(pairs)]
+
+    def patterns_of(self, pairs: NDArray[Any]) -> IntArray:
+        """Return the pattern of each pair, compared or not."""
+        n_records = self.shown.size
+        record = np.repeat(np.arange(n_records), np.diff(self.begins))
+        listed = record * n_records + self.others
+        wanted = pairs[:, 0].astype(np.int64) * n_records + pairs[:, 1]
+        result: IntArray = self.n_patterns + (
+            self.shown[pairs[:, 0]] & self.shown[pairs[:, 1]]
+        ).astype(np.int64)
+        place = np.searchsorted(listed, wanted)
+        inside = np.flatnonzero(place < listed.size)
+        found = inside[listed[place[inside]] == wanted[inside]]
+        result[found] = self.pattern[place[found]]
+        return result
 
     def _ratio_of(self, i: int, j: int, ratio: FloatArray, apart: FloatArray) -> float:
         inside = slice(self.begins[i], self.begins[i + 1])
