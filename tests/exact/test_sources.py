@@ -138,7 +138,7 @@ def test_weights_on_the_log_scale(name, kind):
     driver = driver_of(model, name)
     chain = driver.chain
     chain.weights = chain.weights._replace(size=np.full(7, np.nan))
-    found = driver.moved(starts(probability, 6000), 8)
+    found = driver.moved(starts(probability, 3000), 8)
     assert partition_test(found, probability) > SMALLEST_P
 
 
