@@ -119,6 +119,7 @@ def test_explain_writes_a_table(run):
         (["resolve", "{table}", "--prior", "flat"], "flat"),
         (["resolve", "{table}", "--draws", "0"], "draws"),
         (["resolve", "{table}", "--time-limit", "soon"], "must be a time such as 90s, 10m or 2h"),
+        (["resolve", "{table}", "--one-per-source", "--out", "new"], "the source of each record"),
         (["resolve"], "TABLE"),
         (["resume", "nothing"], "There is no run in nothing"),
         (["explain", "{run}", "1", "none"], "There is no record 'none'"),

@@ -23,3 +23,14 @@ def test_resolve_refuses_them_before_it_writes(tmp_path):
 def test_merged_needs_a_directory():
     with pytest.raises(kp.ModelError, match="'merged' parameter needs 'out'"):
         kp.resolve(TABLE, merged=True, progress=False)
+
+
+@pytest.mark.parametrize("sources", [[0, 1], [0, 1, 0, -2], [0.5, 1, 0, 1], ["a", "b", "a", "b"]])
+def test_sources_that_are_no_numbers_of_records_are_refused(sources):
+    with pytest.raises(kp.ModelError, match="'sources' parameter must have a whole number"):
+        kp.Model(kp.Records.from_table(TABLE), sources=sources)
+
+
+def test_any_numbers_name_sources():
+    model = kp.Model(kp.Records.from_table(TABLE), sources=[10**12, -1, 7, 10**12])
+    assert model.sources.tolist() == [1, -1, 0, 1]

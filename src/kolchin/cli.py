@@ -154,6 +154,9 @@ def resolve(
     truth: Annotated[
         str | None, typer.Option(help="Column with the true entities; for the evaluation alone.")
     ] = None,
+    one_per_source: Annotated[
+        bool, typer.Option("--one-per-source", help="Never link two records of one source.")
+    ] = False,
     prior: Annotated[PriorName, typer.Option(help="Prior over partitions.")] = PriorName.NBD,
     chains: Annotated[int, typer.Option(min=1, help="Number of chains.")] = 4,
     draws: Annotated[
@@ -187,6 +190,7 @@ def resolve(
             id=id,
             source=source,
             truth=truth,
+            one_per_source=one_per_source,
             prior=prior.value,
             chains=chains,
             draws=draws,

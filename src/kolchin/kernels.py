@@ -9,8 +9,8 @@ Evidence is always relative to singletons: log P(x_c) - sum over n in c of log P
 singleton has evidence 0 and the sampler never looks at fields that say nothing.
 
 Functions of the hot loop take bare arrays, in one order: the records (codes, gain, begins, others,
-pattern, shown), what they say (delta, ratio, apart), the prior (log_size, size, opening, log_open,
-shape), the state (following, size_counts), scratch room.
+pattern, shown, source), what they say (delta, ratio, apart), the prior (log_size, size, opening,
+log_open, shape), the state (following, size_counts), scratch room.
 A tuple of arrays would read better, but every look into one counts a reference: with them a
 move took nine times as long. The named tuples below are for the callers, who unpack them:
 ``chaperones(rng, n, False, *pairs, *data, *evidence, *weights, following, ...)``.
@@ -45,7 +45,8 @@ class Data(NamedTuple):
 
     ``codes`` has one row of global codes a record (-1: missing), ``gain`` is 1/frequency. Record
     i was compared with ``others[begins[i] : begins[i + 1]]``, sorted; ``pattern`` says what came
-    out. ``shown`` has a bit for each compared field that a record shows.
+    out. ``shown`` has a bit for each compared field that a record shows. No cluster has two records
+    of one ``source`` (-1: none); empty, there is no such constraint.
     """
 
     codes: Int32s
@@ -54,6 +55,7 @@ class Data(NamedTuple):
     others: Int32s = np.empty(0, dtype=np.int32)
     pattern: Int32s = np.empty(0, dtype=np.int32)
     shown: Int32s = np.empty(0, dtype=np.int32)
+    source: Int32s = np.empty(0, dtype=np.int32)
 
 
 class Evidence(NamedTuple):
@@ -335,6 +337,25 @@ def log_exemplar(
     return top + np.log(total / n_inside) if n_inside > 0 else 0.0
 
 
+@hot
+def clash(source: Int32s, i: int, j: int) -> bool:
+    """Tell whether two records are of one source, so that no cluster may have both."""
+    return source[i] >= 0 and source[i] == source[j]
+
+
+@compiled
+def forbid_subsets(source: Int32s, members: Int32s, n_members: int, evidence: Floats) -> None:
+    """Set the evidence of every subset with two records of one source to 0 (entry 0: all of S)."""
+    for k in range(1, n_members):
+        for other in range(k):
+            if clash(source, members[k], members[other]):
+                both = (1 << k) | (1 << other)
+                evidence[0] = 0.0
+                for subset in range(both, 1 << n_members):
+                    if subset & both == both:
+                        evidence[subset] = 0.0
+
+
 @compiled
 def log_predictive(
     codes: Int32s,
@@ -343,6 +364,7 @@ def log_predictive(
     others: Int32s,
     pattern: Int32s,
     shown: Int32s,
+    source: Int32s,
     delta: Floats,
     ratio: Floats,
     apart: Floats,
@@ -352,7 +374,14 @@ def log_predictive(
     wanted: int,
     n_members: int,
 ) -> float:
-    """Log predictive of a record given the members on one side, over its predictive alone."""
+    """Log predictive of a record given the members on one side, over its predictive alone.
+
+    Minus infinity if one of them is of the record's source.
+    """
+    if source.size > 0:
+        for k in range(n_members):
+            if side[k] == wanted and members[k] != record and clash(source, record, members[k]):
+                return -np.inf
     total = categorical_predictive(codes, gain, delta, record, members, side, wanted, n_members)
     if ratio.size > 0:
         for sign in range(-1, 2, 2):
@@ -371,6 +400,7 @@ def log_evidence(
     others: Int32s,
     pattern: Int32s,
     shown: Int32s,
+    source: Int32s,
     delta: Floats,
     ratio: Floats,
     apart: Floats,
@@ -390,6 +420,7 @@ def log_evidence(
                 others,
                 pattern,
                 shown,
+                source,
                 delta,
                 ratio,
                 apart,
@@ -410,6 +441,7 @@ def subset_evidence(
     others: Int32s,
     pattern: Int32s,
     shown: Int32s,
+    source: Int32s,
     delta: Floats,
     ratio: Floats,
     apart: Floats,
@@ -463,6 +495,8 @@ def subset_evidence(
             if subset == 0 or (BITS[subset] > 1 and ((subset & 3) == 1 or (subset & 3) == 2)):
                 whole = subset if subset > 0 else n_subsets - 1
                 evidence[subset] *= exemplar_evidence(between, whole, n_members)
+    if source.size > 0:
+        forbid_subsets(source, members, n_members, evidence)
 
 
 # --- the chaperones move -------------------------------------------------------------------
@@ -566,6 +600,7 @@ def draw_division(
     others: Int32s,
     pattern: Int32s,
     shown: Int32s,
+    source: Int32s,
     delta: Floats,
     ratio: Floats,
     apart: Floats,
@@ -594,6 +629,7 @@ def draw_division(
         others,
         pattern,
         shown,
+        source,
         delta,
         ratio,
         apart,
@@ -617,7 +653,7 @@ def draw_division(
     if not 1e-200 < total < 1e200:
         total = log_scale_weights(
             log_apart,
-            codes, gain, begins, others, pattern, shown, delta, ratio, apart,
+            codes, gain, begins, others, pattern, shown, source, delta, ratio, apart,
             log_size, shape, size_counts,
             n_members, members, side, weight,
         )  # fmt: skip
@@ -626,6 +662,9 @@ def draw_division(
     while choice < n_apart and rest >= weight[choice]:
         rest -= weight[choice]
         choice += 1
+    # Rounding may carry past the last division that is possible.
+    while weight[choice] == 0.0:
+        choice -= 1
     set_sides(choice, n_apart, n_members, side)
 
 
@@ -638,6 +677,7 @@ def log_scale_weights(
     others: Int32s,
     pattern: Int32s,
     shown: Int32s,
+    source: Int32s,
     delta: Floats,
     ratio: Floats,
     apart: Floats,
@@ -669,6 +709,7 @@ def log_scale_weights(
                 others,
                 pattern,
                 shown,
+                source,
                 delta,
                 ratio,
                 apart,
@@ -696,6 +737,7 @@ def visit_all(
     others: Int32s,
     pattern: Int32s,
     shown: Int32s,
+    source: Int32s,
     delta: Floats,
     ratio: Floats,
     apart: Floats,
@@ -730,6 +772,7 @@ def visit_all(
                 others,
                 pattern,
                 shown,
+                source,
                 delta,
                 ratio,
                 apart,
@@ -754,6 +797,7 @@ def visit_all(
                 others,
                 pattern,
                 shown,
+                source,
                 delta,
                 ratio,
                 apart,
@@ -775,6 +819,7 @@ def visit_all(
                     others,
                     pattern,
                     shown,
+                    source,
                     delta,
                     ratio,
                     apart,
@@ -804,6 +849,7 @@ def several_records(
     others: Int32s,
     pattern: Int32s,
     shown: Int32s,
+    source: Int32s,
     delta: Floats,
     ratio: Floats,
     apart: Floats,
@@ -830,14 +876,14 @@ def several_records(
     if n_members < size.size:
         draw_division(
             rng, log_apart,
-            codes, gain, begins, others, pattern, shown, delta, ratio, apart,
+            codes, gain, begins, others, pattern, shown, source, delta, ratio, apart,
             log_size, size, shape, size_counts,
             n_members, members, side, weight, evidence, below, between,
         )  # fmt: skip
     else:
         visit_all(
             rng, log_apart, together,
-            codes, gain, begins, others, pattern, shown, delta, ratio, apart,
+            codes, gain, begins, others, pattern, shown, source, delta, ratio, apart,
             log_size, shape, size_counts,
             n_members, members, side,
         )  # fmt: skip
@@ -879,6 +925,7 @@ def chaperones(
     others: Int32s,
     pattern: Int32s,
     shown: Int32s,
+    source: Int32s,
     delta: Floats,
     ratio: Floats,
     apart: Floats,
@@ -912,6 +959,7 @@ def chaperones(
     weigh_pairs(size, opening, log_open, shape, size_counts, pair_weight)
     # A look at compared fields on this path, even if never taken, would cost three times as much.
     categorical = ratio.size == 0
+    constrained = source.size > 0
     for move in range(n_moves):
         if in_rings:
             i, j = np.int64(move), np.int64(following[move])
@@ -924,6 +972,8 @@ def chaperones(
             i, j = draw_pair(rng, uniform_share, table, following.size)
         after_i = following[i]
         after_j = following[j]
+        if constrained and after_i == i and after_j == j and clash(source, i, j):
+            continue
         n_clusters, n_alone, n_pairs = size_counts[0], size_counts[1], size_counts[2]
         if categorical and ((after_i == i and after_j == j) or (after_i == j and after_j == i)):
             # Two records without company: draw at once whether they are one cluster or two.
@@ -943,7 +993,7 @@ def chaperones(
             in_range = False
         fits = in_range or several_records(
             rng, i, j,
-            codes, gain, begins, others, pattern, shown, delta, ratio, apart,
+            codes, gain, begins, others, pattern, shown, source, delta, ratio, apart,
             log_size, size, opening, log_open, shape,
             following, size_counts, members, side, weight, evidence, below, between,
         )  # fmt: skip
@@ -1133,13 +1183,24 @@ def log_exemplars(
 
 @compiled
 def score_histogram(
-    codes: Int32s, gain: Floats, delta: Floats, lowest: float, width: float, n_bins: int
+    codes: Int32s,
+    gain: Floats,
+    source: Int32s,
+    delta: Floats,
+    lowest: float,
+    width: float,
+    n_bins: int,
 ) -> Int64s:
-    """Count all pairs by their log evidence, from ``lowest`` up in bins of ``width``."""
+    """Count all pairs by their log evidence, from ``lowest`` up in bins of ``width``.
+
+    Pairs of one source are no candidates, here and below.
+    """
     counts = np.zeros(n_bins, dtype=np.int64)
     n_records = codes.shape[0]
     for i in range(n_records):
         for j in range(i + 1, n_records):
+            if source.size > 0 and clash(source, i, j):
+                continue
             score = log_categorical_pair(codes, gain, delta, i, j)
             if score >= lowest:
                 counts[min(int((score - lowest) / width), n_bins - 1)] += 1
@@ -1147,13 +1208,17 @@ def score_histogram(
 
 
 @compiled
-def pairs_above(codes: Int32s, gain: Floats, delta: Floats, lowest: float, n_pairs: int) -> Int32s:
+def pairs_above(
+    codes: Int32s, gain: Floats, source: Int32s, delta: Floats, lowest: float, n_pairs: int
+) -> Int32s:
     """List all pairs whose log evidence is at least ``lowest`` (there are ``n_pairs``)."""
     found = np.empty((n_pairs, 2), dtype=np.int32)
     k = 0
     n_records = codes.shape[0]
     for i in range(n_records):
         for j in range(i + 1, n_records):
+            if source.size > 0 and clash(source, i, j):
+                continue
             if k < n_pairs and log_categorical_pair(codes, gain, delta, i, j) >= lowest:
                 found[k, 0] = i
                 found[k, 1] = j
@@ -1168,6 +1233,7 @@ def block_pairs(
     window: int,
     codes: Int32s,
     gain: Floats,
+    source: Int32s,
     delta: Floats,
     lowest: float,
 ) -> Int64s:
@@ -1184,6 +1250,8 @@ def block_pairs(
             j = order[b]
             if key[i] != key[j]:
                 break
+            if source.size > 0 and clash(source, i, j):
+                continue
             if log_categorical_pair(codes, gain, delta, i, j) >= lowest:
                 if n_found == found.size:
                     larger = np.empty(2 * found.size, dtype=np.int64)
@@ -1202,6 +1270,7 @@ def pair_scores(
     others: Int32s,
     pattern: Int32s,
     shown: Int32s,
+    source: Int32s,
     delta: Floats,
     ratio: Floats,
     apart: Floats,
@@ -1375,6 +1444,7 @@ def attach(
     others: Int32s,
     pattern: Int32s,
     shown: Int32s,
+    source: Int32s,
     delta: Floats,
     ratio: Floats,
     apart: Floats,
@@ -1420,7 +1490,21 @@ def attach(
             continue
         log_ratio = log_balance - np.log(listed)
         log_ratio += log_predictive(
-            codes, gain, begins, others, pattern, shown, delta, ratio, apart, i, members, side, 0, m
+            codes,
+            gain,
+            begins,
+            others,
+            pattern,
+            shown,
+            source,
+            delta,
+            ratio,
+            apart,
+            i,
+            members,
+            side,
+            0,
+            m,
         )
         log_ratio += log_join_weight(log_size, opening, log_open, shape, size_counts, m, joins)
         if np.log(rng.random()) < (log_ratio if joins else -log_ratio):

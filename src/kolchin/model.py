@@ -2,12 +2,13 @@
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from kolchin.errors import ModelError
 from kolchin.likelihoods import DirichletCategorical, Exemplar
 from kolchin.parameters import Gamma, Hyper
-from kolchin.partitions import canonical, size_counts
+from kolchin.partitions import NO_SOURCES, Sources, canonical, has_clash, size_counts
 from kolchin.priors import NBD, Prior
 from kolchin.priors.base import SizeCounts
 from kolchin.records import Compared, Records
@@ -28,6 +29,9 @@ class Model:
         One delta for all fields (the paper's choice), or one for each.
     compared
         The likelihood of those fields of the same records that were compared, if there are any.
+    sources
+        A whole number for each record: no two records of one source are of one entity. -1 says
+        that nothing is known of a record, None that sources do not matter.
 
     Examples
     --------
@@ -45,6 +49,7 @@ class Model:
         delta: Hyper = Gamma(1, 1),
         tied: bool = True,
         compared: Exemplar | None = None,
+        sources: ArrayLike | None = None,
     ) -> None:
         self.records = records
         self.compared = compared
@@ -56,6 +61,7 @@ class Model:
         self.prior.check(records.n_records)
         _check_fields(records)
         self.likelihood = DirichletCategorical(records, delta, tied)
+        self.sources = _checked_sources(sources, records.n_records)
 
     @property
     def n_records(self) -> int:
@@ -67,6 +73,7 @@ class Model:
 
         Every sampled parameter needs a value, but for ``mu``: without one it is integrated out.
         Under a Kolchin partition model the number of records is random, as in the paper.
+        Sources forbid partitions (minus infinity) and leave the others as they are.
         """
         array = canonical(labels)
         if array.size != self.n_records:
@@ -74,6 +81,8 @@ class Model:
                 f"The 'labels' parameter must have one entry for each of {self.n_records} "
                 f"records. Got {array.size} instead."
             )
+        if has_clash(array, self.sources):
+            return -np.inf
         given = {n: value for n, value in parameters.items() if n not in ("delta", "m")}
         counts = SizeCounts.of(size_counts(array))
         values = self.prior.values(self.n_records, given)
@@ -92,6 +101,22 @@ class Model:
     def __repr__(self) -> str:
         n_fields = self.likelihood.n_fields
         return f"Model({self.n_records} records, {n_fields} fields, prior={self.prior!r})"
+
+
+def _checked_sources(sources: ArrayLike | None, n_records: int) -> Sources:
+    """Return small numbers for the sources, -1 where there is none; nothing if none are given."""
+    if sources is None:
+        return NO_SOURCES
+    array = np.asarray(sources)
+    if array.shape != (n_records,) or array.dtype.kind not in "iu" or array.min(initial=0) < -1:
+        raise ModelError(
+            f"The 'sources' parameter must have a whole number of at least -1 for each of "
+            f"{n_records} records. Got {sources!r} instead."
+        )
+    known = array >= 0
+    result = np.full(n_records, -1, dtype=np.int32)
+    result[known] = np.unique(array[known], return_inverse=True)[1]
+    return result
 
 
 def _check_fields(records: Records) -> None:

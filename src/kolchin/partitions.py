@@ -12,6 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from kolchin.errors import DataError
 
 Labels = NDArray[np.int64]
+Sources = NDArray[np.int32]
+
+NO_SOURCES: Sources = np.empty(0, dtype=np.int32)
+"""Where sources do not matter."""
 
 
 def canonical(labels: ArrayLike) -> Labels:
@@ -48,6 +52,33 @@ def clusters(labels: ArrayLike) -> list[NDArray[np.int64]]:
     array = canonical(labels)
     order = np.argsort(array, kind="stable")
     return np.split(order, np.cumsum(np.bincount(array))[:-1])
+
+
+def clashing(sources: Sources, pairs: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Tell which pairs are of one source (-1: none); no pair is where there are no sources.
+
+    >>> clashing(np.array([0, 0, -1, -1]), np.array([[0, 1], [0, 2], [2, 3]]))
+    array([ True, False, False])
+    """
+    if not sources.size:
+        return np.zeros(len(pairs), dtype=np.bool_)
+    one, other = sources[pairs[:, 0]], sources[pairs[:, 1]]
+    same: NDArray[np.bool_] = (one >= 0) & (one == other)
+    return same
+
+
+def has_clash(labels: Labels, sources: Sources) -> bool:
+    """Tell whether a cluster has two records of one source.
+
+    >>> has_clash(np.array([0, 0, 0]), np.array([0, 1, -1])), has_clash(
+    ...     np.array([0, 1, 0]), np.array([2, 1, 2])
+    ... )
+    (False, True)
+    """
+    known = np.flatnonzero(sources >= 0)
+    n_sources = int(sources.max(initial=0)) + 1
+    cells = labels[known] * n_sources + sources[known]
+    return np.unique(cells).size < known.size
 
 
 def all_partitions(n_records: int) -> Iterator[Labels]:

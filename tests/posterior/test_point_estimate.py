@@ -5,7 +5,7 @@ import pytest
 
 from kolchin.errors import DataError
 from kolchin.evaluation import evaluate
-from kolchin.partitions import all_partitions, canonical
+from kolchin.partitions import all_partitions, canonical, has_clash
 from kolchin.posterior import Posterior, point_estimate
 
 LOSSES = ("vi", "binder")
@@ -113,3 +113,16 @@ def test_unknown_losses_and_empty_posteriors_are_refused(posterior):
         posterior.expected_loss(np.arange(10), "paper")
     with pytest.raises(DataError, match="at least one draw"):
         Posterior.from_draws(3, [[]]).point_estimate()
+
+
+def test_sources_are_kept_apart(posterior_of):
+    """Random halves, two records never together: the best partition is one cluster, but may not."""
+    sources = np.array([5, 5] + [-1] * 14, dtype=np.int32)
+    drawn = np.random.default_rng(1).integers(0, 2, (1, 60, 16))
+    drawn[..., :2] = [0, 1]
+    posterior = posterior_of(drawn)
+    assert posterior.point_estimate().max() == 0
+    estimate = posterior.point_estimate(sources=sources)
+    assert not has_clash(estimate, sources)
+    best = min(posterior.expected_loss(row) for row in drawn[0])
+    assert posterior.expected_loss(estimate) <= best + 1e-12

@@ -5,6 +5,7 @@ import pytest
 
 import kolchin as kp
 from kolchin import kernels
+from kolchin.partitions import clashing
 from kolchin.sampling import candidates
 from kolchin.sampling.candidates import candidate_pairs, choose_keys, hashed
 
@@ -17,6 +18,17 @@ def found(model):
 
 def as_set(pairs):
     return set(map(tuple, pairs.tolist()))
+
+
+def check_sources(model):
+    """With sources, the candidates are those without that are not of one source."""
+    sources = np.random.default_rng(1).integers(-1, 2, model.n_records)
+    for free, kept in zip(
+        found(model), found(kp.Model(model.records, sources=sources)), strict=True
+    ):
+        wrong = clashing(sources, free)
+        assert wrong.any()
+        assert as_set(kept) == as_set(free[~wrong])
 
 
 def recall(pairs, entities) -> float:
@@ -48,6 +60,9 @@ class TestLargeTable:
         assert recall(pairs, entities) > 0.98
         assert recall(likely, entities) > 0.9
         assert as_set(likely) <= as_set(pairs)
+
+    def test_pairs_of_one_source_are_left_out(self, large):
+        check_sources(large[0])
 
     def test_pairs_are_listed_once_and_in_order(self, large):
         pairs, _ = found(large[0])
@@ -107,6 +122,9 @@ class TestKeys:
 
 
 class TestSmallTable:
+    def test_pairs_of_one_source_are_left_out(self, medium_model):
+        check_sources(medium_model)
+
     def test_all_pairs_above_the_bound_are_listed(self, medium_model):
         delta = medium_model.likelihood.generous_delta()
         data = candidates.kernel_data(medium_model)

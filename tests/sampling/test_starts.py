@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kolchin as kp
-from kolchin.partitions import canonical, cluster_sizes
+from kolchin.partitions import canonical, cluster_sizes, has_clash
 from kolchin.sampling.candidates import candidate_pairs
 from kolchin.sampling.starts import LARGEST_START, STARTS, start_labels
 
@@ -20,6 +20,16 @@ def test_starts_are_canonical_partitions(kind, likely):
     assert labels.shape == (300,)
     assert np.array_equal(labels, canonical(labels))
     assert cluster_sizes(labels).max() <= LARGEST_START
+
+
+@pytest.mark.parametrize("kind", STARTS)
+def test_starts_keep_records_of_one_source_apart(kind, likely):
+    sources = np.random.default_rng(2).integers(-1, 3, 300).astype(np.int32)
+    labels = start_labels(np.random.default_rng(1), kind, 300, likely, sources)
+    assert not has_clash(labels, sources)
+    free = start_labels(np.random.default_rng(1), kind, 300, likely)
+    assert has_clash(free, sources) == (kind != "singletons")
+    assert (cluster_sizes(labels).max() > 1) == (kind != "singletons")
 
 
 def test_starts_lie_on_both_sides_of_the_truth(likely, simulate_records):

@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from kolchin.errors import DataError
-from kolchin.partitions import Labels
+from kolchin.partitions import NO_SOURCES, Labels, Sources
 from kolchin.posterior import diagnostics as _diagnostics
 from kolchin.posterior import links as _links
 from kolchin.posterior import point_estimate as _point_estimate
@@ -166,9 +166,13 @@ class Posterior:
         """Return, for each record, the probability that its cluster is exactly the one given."""
         return _links.confidence(self, labels)
 
-    def point_estimate(self, loss: str = "vi") -> Labels:
-        """Return the partition of least posterior expected loss: "vi", "binder" or "paper"."""
-        return _point_estimate.point_estimate(self, loss)
+    def point_estimate(self, loss: str = "vi", sources: Sources = NO_SOURCES) -> Labels:
+        """Return the partition of least posterior expected loss: "vi", "binder" or "paper".
+
+        Where no draw has two records of one source in a cluster, nor has the partition (but by
+        the paper's rule, which links all that hangs together).
+        """
+        return _point_estimate.point_estimate(self, loss, sources)
 
     def expected_loss(self, labels: ArrayLike, loss: str = "vi") -> float:
         """Return the mean loss over the draws: VI in nats, or Binder's number of wrong pairs."""

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kolchin.errors import DataError
-from kolchin.partitions import Labels
+from kolchin.partitions import NO_SOURCES, Labels, Sources
 from kolchin.posterior.links import checked_labels, linked_pairs
 
 if TYPE_CHECKING:
@@ -36,13 +36,19 @@ SINGLETONS_BUDGET = 1_000_000_000
 """Work up to which the search also starts from singletons: the sum of squared cluster sizes."""
 
 
-def point_estimate(posterior: "Posterior", loss: str = "vi") -> Labels:
-    """Return canonical labels of the best partition found; "paper" is the paper's rule."""
+def point_estimate(
+    posterior: "Posterior", loss: str = "vi", sources: Sources = NO_SOURCES
+) -> Labels:
+    """Return canonical labels of the best partition found; "paper" is the paper's rule.
+
+    Sources, if given, keep all draws and the best partition from having two records of one of
+    them (-1: none) in a cluster.
+    """
     if loss not in LOSSES:
         raise DataError(f"The 'loss' parameter must be one of {LOSSES}. Got {loss!r} instead.")
     _check_draws(posterior)
     start = paper_rule(posterior)
-    return start if loss == "paper" else _Search(posterior, loss).run(start)
+    return start if loss == "paper" else _Search(posterior, loss, sources).run(start)
 
 
 def paper_rule(posterior: "Posterior") -> Labels:
@@ -76,8 +82,9 @@ def _loss_values(loss: str, n_records: int) -> NDArray[np.float64]:
 class _Search:
     """Descent over partitions by record moves and merges, and by choice between partitions."""
 
-    def __init__(self, posterior: "Posterior", loss: str) -> None:
+    def __init__(self, posterior: "Posterior", loss: str, sources: Sources = NO_SOURCES) -> None:
         self.posterior = posterior
+        self.sources = sources
         self.drawn: DistinctClusters = posterior.distinct
         self.weights = self.drawn.counts / len(posterior)
         self.value = _loss_values(loss, posterior.n_records)
@@ -89,11 +96,16 @@ class _Search:
         best = start
         for labels in self._best_draws():
             best = self.better_of(best, labels)
-        best = self.descend(best)
+        best = self._improved(best)
         if int(np.sum(self.drawn.sizes**2)) > SINGLETONS_BUDGET:
             return best
         other = self.better_of(best, self.descend(np.arange(start.size)))
-        return best if np.array_equal(best, other) else self.descend(other)
+        return best if np.array_equal(best, other) else self._improved(other)
+
+    def _improved(self, labels: Labels) -> Labels:
+        """Descend; where that leads to what sources forbid, keep the clusters as they are."""
+        lower = self.descend(labels)
+        return self.better_of(labels, lower) if self.sources.size else lower
 
     def expected(self, labels: Labels) -> float:
         """Return the expected loss of a partition."""
@@ -132,7 +144,16 @@ class _Search:
         losses: NDArray[np.float64] = block_losses(
             labels, blocks, drawn.members, drawn.offsets, self.weights, self.value
         )
+        losses[blocks[self._clashing(labels)]] = np.inf
         return losses
+
+    def _clashing(self, labels: Labels) -> NDArray[np.int64]:
+        """Return records whose source occurs twice in their cluster, one of them for each."""
+        known = np.flatnonzero(self.sources >= 0)
+        cells = labels[known] * (int(self.sources.max(initial=0)) + 1) + self.sources[known]
+        order = np.argsort(cells, kind="stable")
+        again: NDArray[np.int64] = known[order[1:][np.diff(cells[order]) == 0]]
+        return again
 
     def _best_draws(self) -> Iterator[Labels]:
         """Return the draws with the least expected loss, or of an even selection if dispersed."""

@@ -28,6 +28,7 @@ class Explanation:
     prior : log2 of the prior odds that two single records are of one entity, posterior mean.
     probability : the posterior probability that the two are of one entity.
     same_entity : whether the entities shown have them together.
+    forbidden : whether they are of one source, and the run links no such records.
     """
 
     record_a: Any
@@ -37,6 +38,7 @@ class Explanation:
     prior: float | None
     probability: float
     same_entity: bool
+    forbidden: bool = False
 
     def __str__(self) -> str:
         rows = [("field", f"record {self.record_a}", f"record {self.record_b}", "bits")]
@@ -57,7 +59,10 @@ class Explanation:
         lines.insert(1, "  ".join("-" * width for width in widths))
         shown = "one entity" if self.same_entity else "two entities"
         lines.append(f"\nProbability of one entity: {self.probability:.4f}; shown as {shown}.")
-        lines += [] if self.prior is None else _comment(self.prior + self.evidence, self)
+        if self.forbidden:
+            lines.append("The two are of one source, and so never of one entity (one per source).")
+        elif self.prior is not None:
+            lines += _comment(self.prior + self.evidence, self)
         return "\n".join(lines)
 
 

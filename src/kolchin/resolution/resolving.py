@@ -28,6 +28,7 @@ def resolve(
     id: str | None = None,
     source: str | None = None,
     truth: str | None = None,
+    one_per_source: bool = False,
     prior: str | Prior = "nbd",
     delta: Hyper = Gamma(1, 1),
     tied: bool = True,
@@ -53,6 +54,8 @@ def resolve(
     id, source, truth
         Columns with the records' ids, their sources, and their true entities. The truth never
         informs the model: it is for the evaluation alone.
+    one_per_source
+        No source has two records of one entity, so never link records of the same source.
     prior
         "nbd", "nbnb", "dp", "pyp", "escnb" or "escd", or a prior such as ``kp.NBNB(r=1)``.
     delta, tied
@@ -88,7 +91,7 @@ def resolve(
     >>> result.entities.columns
     ['record', 'entity', 'entity_size', 'confidence']
     """
-    settings = Settings.checked(prior, delta, tied, chains, draws, seed, time_limit)
+    settings = Settings.checked(prior, delta, tied, chains, draws, seed, time_limit, one_per_source)
     if merged and out is None:
         raise ModelError(
             "The 'merged' parameter needs 'out', a directory to write to; without one, use the "
@@ -105,7 +108,8 @@ def resolve(
         loaded = load(table, **choices, normalise=normalise)
         given = Input.of(loaded, title_of(table))
         _tell_input(display, given)
-        settings.model(given.records)  # refuses what it cannot use before anything is written
+        # refuses what it cannot use before anything is written
+        settings.model(given.records, given.source)
         reading = time.monotonic() - began
         session = Session(given, settings, directory, time_limit, cores, display, reading)
         if directory is None:

@@ -11,7 +11,7 @@ import polars as pl
 from kolchin.errors import DataError
 from kolchin.files import replacing
 from kolchin.model import Model
-from kolchin.partitions import Labels
+from kolchin.partitions import Labels, clashing
 from kolchin.posterior import Posterior
 from kolchin.posterior.diagnostics import quantities
 from kolchin.posterior.links import largest_listed
@@ -75,12 +75,12 @@ class Result:
 
     @cached_property
     def _model(self) -> Model:
-        return self._settings.model(self._given.records)
+        return self._settings.model(self._given.records, self._given.source)
 
     @cached_property
     def labels(self) -> Labels:
         """The entity of each record, numbered from 0: least expected variation of information."""
-        return self.posterior.point_estimate()
+        return self.posterior.point_estimate(sources=self._model.sources)
 
     @cached_property
     def entities(self) -> pl.DataFrame:
@@ -189,6 +189,7 @@ class Result:
             prior=prior_bits(self._model, self.posterior),
             probability=pair_probability(self.posterior, one, two),
             same_entity=bool(self.labels[one] == self.labels[two]),
+            forbidden=one != two and bool(clashing(self._model.sources, np.array([[one, two]]))[0]),
         )
 
     def merged(self) -> pl.DataFrame:

@@ -56,7 +56,7 @@ class Session:
 
     def _taken_up(self) -> Run:
         self.display.phase("looking for pairs")
-        model = self.settings.model(self.given.records)
+        model = self.settings.model(self.given.records, self.given.source)
         run = Run.begin(model, self.settings.plan(), self.settings.seed)
         if self.directory is not None:
             self.directory.restore(run)

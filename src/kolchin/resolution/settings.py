@@ -5,11 +5,12 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
+import polars as pl
 
 from kolchin import priors
 from kolchin.errors import KolchinError, ModelError
 from kolchin.model import Model
-from kolchin.parameters import Beta, Gamma, Hyper
+from kolchin.parameters import Beta, Gamma, Hyper, IntArray
 from kolchin.priors import Prior
 from kolchin.records import Records
 from kolchin.sampling.plan import Plan, checked_plan
@@ -32,7 +33,10 @@ THIN = 2
 
 @dataclass(frozen=True)
 class Settings:
-    """Model and sampling; ``draws`` is None where diagnostics decide."""
+    """Model and sampling; ``draws`` is None where diagnostics decide.
+
+    With ``one_per_source`` no entity has two records of one source.
+    """
 
     prior: Prior
     delta: Hyper
@@ -41,6 +45,7 @@ class Settings:
     draws: int | None
     warmup: int
     seed: int
+    one_per_source: bool = False
 
     @classmethod
     def checked(
@@ -52,6 +57,7 @@ class Settings:
         draws: int | None,
         seed: int | None,
         time_limit: float | None,
+        one_per_source: bool = False,
     ) -> Self:
         """Check what a user gave; every fault is told in one message."""
         faults: list[str] = []
@@ -69,11 +75,13 @@ class Settings:
             raise ModelError("\n".join(faults))
         if seed is None:
             seed = int(np.random.SeedSequence().generate_state(1)[0])
-        return cls(chosen, delta, bool(tied), int(chains), draws, warmup, int(seed))
+        how = bool(tied), int(chains), draws, warmup, int(seed), bool(one_per_source)
+        return cls(chosen, delta, *how)
 
-    def model(self, records: Records) -> Model:
-        """Return the model of some records."""
-        return Model(records, self.prior, self.delta, self.tied)
+    def model(self, records: Records, source: pl.Series | None = None) -> Model:
+        """Return the model of some records that come from these sources."""
+        sources = source_numbers(source) if self.one_per_source else None
+        return Model(records, self.prior, self.delta, self.tied, sources=sources)
 
     def plan(self) -> Plan:
         """Return how chains run."""
@@ -90,6 +98,7 @@ class Settings:
             "prior": repr(self.prior),
             "delta": _plain(self.delta) if isinstance(self.delta, float) else repr(self.delta),
             "tied": self.tied,
+            "one_per_source": self.one_per_source,
             "chains": self.chains,
             "draws": self.draws,
             "warmup": self.warmup,
@@ -128,6 +137,22 @@ def _chosen_prior(prior: str | Prior | None, faults: list[str]) -> Prior:
         )
         prior = None
     return PRIORS[str(prior or "nbd").lower()]()
+
+
+def source_numbers(source: pl.Series | None) -> IntArray:
+    """Return a number for each source, -1 for none; refuse sources that forbid every link."""
+    if source is None:
+        raise ModelError(
+            "The 'one_per_source' parameter needs the source of each record. Give several files, "
+            "or the column that says it as 'source'."
+        )
+    numbers = (source.rank("dense") - 1).cast(pl.Int64).fill_null(-1).to_numpy()
+    if numbers.size and numbers.min() == numbers.max() == 0:
+        raise ModelError(
+            f"With 'one_per_source' records of one source are never linked, and all of them are of "
+            f"{source[0]!r}. Name another column as 'source', or leave 'one_per_source' out."
+        )
+    return numbers
 
 
 def _plain(value: Hyper) -> Any:

@@ -14,6 +14,7 @@ from kolchin import kernels
 from kolchin.likelihoods import DirichletCategorical
 from kolchin.model import Model
 from kolchin.parameters import FloatArray
+from kolchin.partitions import clashing
 
 ALL_PAIRS_UP_TO = 8_000
 """Tables of at most this many records have all their pairs scored."""
@@ -40,7 +41,7 @@ def candidate_pairs(model: Model) -> tuple[IntPairs, IntPairs]:
     """List the pairs that are not hopeless at a generous delta, and those that are likely links.
 
     If there are very many, the best are taken. Where fields were compared, the pairs for which
-    that was done are the candidates.
+    that was done are the candidates. Pairs of one source are none where that is a constraint.
     """
     likelihood, compared = model.likelihood, model.compared
     delta = likelihood.generous_delta()
@@ -51,7 +52,7 @@ def candidate_pairs(model: Model) -> tuple[IntPairs, IntPairs]:
     lowest = float(np.log(n_records)) - 9.0
     evidence = kernels.Evidence(delta)
     if compared is not None:
-        pairs = compared.pairs
+        pairs = compared.pairs[~clashing(model.sources, compared.pairs)]
         evidence = kernels.Evidence(delta, *compared.ratios(compared.start()))
     elif n_records <= ALL_PAIRS_UP_TO:
         pairs = _from_all_pairs(data, delta, lowest, most)
@@ -64,17 +65,18 @@ def candidate_pairs(model: Model) -> tuple[IntPairs, IntPairs]:
 def kernel_data(model: Model) -> kernels.Data:
     """Put the records in the form that the kernels read."""
     compared = () if model.compared is None else model.compared.arrays
-    return kernels.Data(model.likelihood.codes, 1 / model.likelihood.frequency, *compared)
+    data = kernels.Data(model.likelihood.codes, 1 / model.likelihood.frequency, *compared)
+    return data._replace(source=model.sources)
 
 
 def _from_all_pairs(data: kernels.Data, delta: FloatArray, lowest: float, most: int) -> IntPairs:
     width = 0.1
-    counts = kernels.score_histogram(*data[:2], delta, lowest, width, 2000)
+    counts = kernels.score_histogram(*data[:2], data.source, delta, lowest, width, 2000)
     at_least = np.cumsum(counts[::-1])[::-1]
     bins = np.flatnonzero(at_least <= most)
     first = int(bins[0]) if bins.size else counts.size - 1
     pairs: IntPairs = kernels.pairs_above(
-        *data[:2], delta, lowest + first * width, int(at_least[first])
+        *data[:2], data.source, delta, lowest + first * width, int(at_least[first])
     )
     return pairs
 
@@ -91,7 +93,7 @@ def _from_keys(
     for fields in choose_keys(likelihood):
         key = hashed(data.codes, fields)
         order = np.argsort(key, kind="stable")
-        pairs = kernels.block_pairs(order, key, WINDOW, *data[:2], delta, lowest)
+        pairs = kernels.block_pairs(order, key, WINDOW, *data[:2], data.source, delta, lowest)
         found = np.union1d(found, pairs)
     listed = np.stack([found // n_records, found % n_records], axis=1).astype(np.int32)
     if len(listed) <= most:

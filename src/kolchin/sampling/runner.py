@@ -305,6 +305,7 @@ def _workers(model: Model, plan: Plan, seed: int | np.random.SeedSequence | None
     workers = []
     for number, child in enumerate(seed.spawn(plan.chains)):
         rng = np.random.Generator(np.random.SFC64(child))
-        labels = start_labels(rng, plan.starts[number % len(plan.starts)], model.n_records, likely)
+        kind = plan.starts[number % len(plan.starts)]
+        labels = start_labels(rng, kind, model.n_records, likely, model.sources)
         workers.append(Worker(Chain(model, rng, labels), Proposals(candidates), plan))
     return workers

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from kolchin.errors import ModelError
 from kolchin.parameters import IntArray
-from kolchin.partitions import canonical
+from kolchin.partitions import NO_SOURCES, Sources, canonical, clashing
 
 STARTS = ("singletons", "random", "blocks")
 LARGEST_START = 5
@@ -13,28 +13,40 @@ LARGEST_START = 5
 
 
 def start_labels(
-    rng: np.random.Generator, kind: str, n_records: int, likely: NDArray[np.int32]
+    rng: np.random.Generator,
+    kind: str,
+    n_records: int,
+    likely: NDArray[np.int32],
+    sources: Sources = NO_SOURCES,
 ) -> IntArray:
-    """Return the labels of a start: all singletons, random pairs, or all likely pairs linked."""
+    """Return the labels of a start: all singletons, random pairs, or all likely pairs linked.
+
+    No cluster has two records of one source, where there are sources.
+    """
     if kind == "singletons":
         return np.arange(n_records)
     if kind == "random":
         labels = np.arange(n_records)
-        records = rng.permutation(n_records)[: n_records // 4 * 2]
-        labels[records[0::2]] = labels[records[1::2]]
+        pairs = rng.permutation(n_records)[: n_records // 4 * 2].reshape(-1, 2)
+        pairs = pairs[~clashing(sources, pairs)]
+        labels[pairs[:, 0]] = labels[pairs[:, 1]]
         return canonical(labels)
     if kind == "blocks":
-        return _linked(n_records, likely)
+        return _linked(n_records, likely, sources)
     raise ModelError(f"The 'start' parameter must be one of {', '.join(STARTS)}. Got {kind!r}.")
 
 
-def _linked(n_records: int, pairs: NDArray[np.int32]) -> IntArray:
+def _linked(n_records: int, pairs: NDArray[np.int32], sources: Sources) -> IntArray:
     """Join the clusters of each pair in turn, while they stay small."""
     cluster_of: dict[int, list[int]] = {}
     for i, j in pairs.tolist():
         left = cluster_of.setdefault(i, [i])
         right = cluster_of.setdefault(j, [j])
-        if left is not right and len(left) + len(right) <= LARGEST_START:
+        if (
+            left is not right
+            and len(left) + len(right) <= LARGEST_START
+            and not (sources.size and _clash(sources, left + right))
+        ):
             left.extend(right)
             for n in right:
                 cluster_of[n] = left
@@ -42,3 +54,8 @@ def _linked(n_records: int, pairs: NDArray[np.int32]) -> IntArray:
     for n, members in cluster_of.items():
         labels[n] = members[0]
     return canonical(labels)
+
+
+def _clash(sources: Sources, members: list[int]) -> bool:
+    known = [source for source in sources[members].tolist() if source >= 0]
+    return len(set(known)) < len(known)
