@@ -27,6 +27,7 @@ from accuracy.tables import QUICK_RECORDS, Table, all_tables
 from kolchin.evaluation import encode
 
 USUAL_DATA = Path("../shared/data")
+QUICK_SECONDS = 20
 
 
 def measure(
@@ -36,12 +37,13 @@ def measure(
     records = table.make()
     if largest is not None and records.height > largest:
         return None
+    limits = {} if largest is None else {"time_limit": QUICK_SECONDS}
     truth: Ints = encode(records["ent_id"].to_list())
     result: dict[str, Any] = {
         "records": records.height,
         "entities": int(truth.max()) + 1,
         "simulated": table.simulated,
-        "kolchin": run_kolchin(records, truth, seed) if with_kolchin else {},
+        "kolchin": run_kolchin(records, truth, seed, limits) if with_kolchin else {},
         "splink": {},
     }
     if python is not None:
@@ -71,7 +73,9 @@ def _arguments(given: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--data", type=Path, default=usual, help="folder of development data")
     parser.add_argument("--tables", nargs="*", help="only tables whose names contain one of these")
     parser.add_argument("--records", type=int, default=10_000, help="size of simulated tables")
-    parser.add_argument("--quick", action="store_true", help="only tables of 1,000 records or less")
+    parser.add_argument(
+        "--quick", action="store_true", help="up to 1,000 records, 20 s of sampling"
+    )
     parser.add_argument("--splink", metavar="PYTHON", help="a Python that has Splink 5")
     parser.add_argument(
         "--only", choices=["kolchin", "splink"], help="one of the two, for development"

@@ -11,13 +11,20 @@ import kolchin as kp
 from accuracy.measures import Ints, calibration_error, rates, reliability, wrong_links
 
 
-def run_kolchin(table: pl.DataFrame, truth: Ints, seed: int) -> dict[str, Any]:
-    """Resolve a table as anybody would, and compare with the truth."""
+def run_kolchin(
+    table: pl.DataFrame, truth: Ints, seed: int, limits: dict[str, Any]
+) -> dict[str, Any]:
+    """Resolve a table as anybody would, and compare with the truth.
+
+    ``limits`` is empty but for a quick look, which may have no time for a converged run.
+    """
     began = time.monotonic()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # notes about the table, which are kept below
-            result = kp.resolve(table, id="rec_id", truth="ent_id", seed=seed, progress=False)
+            result = kp.resolve(
+                table, id="rec_id", truth="ent_id", seed=seed, progress=False, **limits
+            )
     except kp.KolchinError as error:
         return {"error": str(error).splitlines()[0]}
     links, labels = result.links, result.labels
@@ -46,8 +53,11 @@ def run_kolchin(table: pl.DataFrame, truth: Ints, seed: int) -> dict[str, Any]:
 
 def warm_up() -> None:
     """Compile or load the kernels, so that the first table does not pay for it."""
-    people = {"name": ["ann", "ann", "bob", "eve"] * 3, "year": [1, 1, 2, 3] * 3}
-    kp.resolve(people, chains=2, draws=20, seed=1, progress=False)
+    people = {"name": ["ann", "ann", "bob", "eve"] * 3, "who": [1, 1, 2, 3] * 3}
+    people["born"] = ["1970-01-31", "1970-01-30", "1981-02-03", "1992-03-04"] * 3
+    result = kp.resolve(people, truth="who", chains=2, draws=20, seed=1, progress=False)
+    assert result.links.height
+    assert result.summary()
 
 
 def _rows(ids: pl.Series, row_of: pl.DataFrame) -> Ints:
