@@ -1,0 +1,1 @@
+"""Accuracy and calibration of kolchin beside Splink: `python benchmarks/accuracy`."""
