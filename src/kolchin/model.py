@@ -83,7 +83,7 @@ class Model:
             )
         if has_clash(array, self.sources):
             return -np.inf
-        given = {n: value for n, value in parameters.items() if n not in ("delta", "m")}
+        given = {n: value for n, value in parameters.items() if n not in ("delta", "m", "rho")}
         counts = SizeCounts.of(size_counts(array))
         values = self.prior.values(self.n_records, given)
         own = self.likelihood.values(parameters)

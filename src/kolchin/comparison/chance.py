@@ -1,5 +1,7 @@
 """How often unrelated records show each level: u, and the bands of exact agreement."""
 
+from collections.abc import Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +13,9 @@ from kolchin.comparison.preparing import Prepared
 
 SAMPLED_PAIRS = 300_000
 SMOOTHING = 0.5
+COUNTED_RECORDS = 100_000
+"""Of so many records the pairs that agree on two fields are counted, and scaled up."""
+
 BAND = 4
 """Values of a band differ in frequency by less than this factor."""
 
@@ -67,3 +72,27 @@ def chances(comparing: Comparing, prepared: Prepared, pairs: NDArray[np.int32]) 
     levels = compare_codes(comparing, prepared.codes[pairs[:, 0]], prepared.codes[pairs[:, 1]])
     seen = np.bincount(levels[levels > EXACT], minlength=n_levels)[1:] + SMOOTHING
     return np.concatenate([[exact], (1 - exact) * seen / seen.sum()])
+
+
+def agreeing_pairs(codes: Sequence[Codes], rng: np.random.Generator) -> Floats:
+    """Count the pairs of records that agree exactly on every two fields (and, if f = g, on one).
+
+    >>> agreeing_pairs([np.array([0, 0, 0]), np.array([1, 1, 2])], np.random.default_rng(1))
+    array([[3., 1.],
+           [1., 1.]])
+    """
+    n_records = codes[0].size
+    if n_records > COUNTED_RECORDS:
+        some = rng.choice(n_records, COUNTED_RECORDS, replace=False)
+        codes = [of_field[some] for of_field in codes]
+    n_counted = codes[0].size
+    scale = n_records * (n_records - 1) / max(n_counted * (n_counted - 1), 1)
+    result = np.zeros((len(codes), len(codes)))
+    for f, g in [*combinations(range(len(codes)), 2), *((f, f) for f in range(len(codes)))]:
+        both = (codes[f] >= 0) & (codes[g] >= 0)
+        width = int(codes[g].max(initial=0)) + 1
+        _, counts = np.unique(
+            codes[f][both].astype(np.int64) * width + codes[g][both], return_counts=True
+        )
+        result[f, g] = result[g, f] = scale * float(np.sum(counts * (counts - 1.0)) / 2)
+    return result

@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 from kolchin.comparison.base import Comparing, Floats, Levels
 from kolchin.comparison.bulk import compare_pairs
 from kolchin.comparison.candidates import find
-from kolchin.comparison.chance import Bands, bands_of, bands_of_pairs, chances, random_pairs
+from kolchin.comparison.chance import (
+    Bands,
+    agreeing_pairs,
+    bands_of,
+    bands_of_pairs,
+    chances,
+    random_pairs,
+)
 from kolchin.comparison.gathering import Candidates, Used
 from kolchin.comparison.missed import likely_links, missed_share
 from kolchin.comparison.preparing import Prepared, prepare_all
@@ -74,6 +81,8 @@ class Comparisons:
         By field the chance of each level between unrelated records.
     band_u, band_m
         By field and band the sum of squared frequencies and the sum of frequencies of its values.
+    together
+        By two fields, how many pairs of all records agree exactly on both.
     report
         How the candidates were found.
     """
@@ -86,6 +95,8 @@ class Comparisons:
     u: tuple[Floats, ...]
     band_u: tuple[Floats, ...]
     band_m: tuple[Floats, ...]
+    together: Floats
+    agrees: tuple[NDArray[np.bool_], ...]
     report: CandidateReport
 
 
@@ -158,6 +169,8 @@ def _assembled(
         u=u,
         band_u=band_u,
         band_m=band_m,
+        together=agreeing_pairs([one.codes for one in used], rng),
+        agrees=tuple(np.arange(n.size) < max(n.size - 2, 1) for n in u),
         report=report,
     )
 

@@ -6,7 +6,8 @@ with chance u(level). Which record of a cluster is the exemplar is not known; ea
 
     P(x_c) / prod P(x_n) = (1/|c|) sum over e in c of prod over n in c, n != e, of m(n, e) / u(n, e)
 
-Pairs that were never compared count as different in every field that both records show.
+Pairs that were never compared count as different in every field that both records show. Fields
+that move together do so on both sides of the ratio (`dependence`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,13 +19,20 @@ from numpy.typing import ArrayLike, NDArray
 from kolchin import kernels
 from kolchin.comparison import Comparisons
 from kolchin.errors import ModelError
+from kolchin.likelihoods.dependence import (
+    Dependence,
+    falling_weights,
+    learn_dependence,
+    log_mixture,
+    log_parts,
+)
+from kolchin.likelihoods.sharing import Chances, Patterns
 from kolchin.parameters import FloatArray, IntArray, Values
 
 MOST_FIELDS = 16
 """The fields that a record shows are the bits of a small number."""
 
-FALLING = np.array([8.0, 1.0, 0.5, 0.25])
-"""Prior weights of the levels from exact to different; the last is for all further levels."""
+DRAWS_FOR_EVIDENCE = 100
 
 
 class Outcomes(NamedTuple):
@@ -76,6 +84,9 @@ class Exemplar:
         The fields' names.
     weights
         For each field the Dirichlet weights of m, or numbers that m is fixed to if ``fixed``.
+    dependence
+        Which fields move together, and how often; by default all are independent. It then gives the
+        weights of m.
     """
 
     def __init__(
@@ -84,6 +95,7 @@ class Exemplar:
         names: Sequence[str],
         weights: Sequence[ArrayLike] | None = None,
         fixed: bool = False,
+        dependence: Dependence | None = None,
     ) -> None:
         if len(names) > MOST_FIELDS:
             raise ModelError(
@@ -99,12 +111,46 @@ class Exemplar:
         self.shown: NDArray[np.int32] = (compared.shows @ bits).astype(np.int32)
         pattern = self._number_patterns(compared)
         self._list_pairs(compared.pairs, pattern, compared.shows.shape[0])
+        self._number = np.bincount(pattern, minlength=self.n_patterns).astype(float)
+        self._depend(dependence)
 
     @classmethod
     def of(cls, comparisons: Comparisons, shows: NDArray[np.bool_]) -> Self:
-        """Return the likelihood of fields that were compared; ``shows[n, f]``: n has a value."""
+        """Return the likelihood of fields that were compared; ``shows[n, f]``: n has a value.
+
+        Which of them move together is learnt from the pairs.
+        """
         names = [field.column for field in comparisons.fields]
-        return cls(outcomes_of(comparisons, shows), names)
+        likelihood = cls(outcomes_of(comparisons, shows), names)
+        chances = Chances(
+            n_records=len(shows),
+            u=comparisons.u,
+            agrees=comparisons.agrees,
+            shows=shows.mean(axis=0),
+            together=comparisons.together,
+        )
+        likelihood._depend(learn_dependence(likelihood.patterns, chances))
+        return likelihood
+
+    @property
+    def patterns(self) -> Patterns:
+        """The different outcomes of comparing, and how many pairs show each."""
+        place = self.place[: self.n_patterns]
+        levels = np.where(place < self.offsets[-1], place - self.offsets[:-1], -1)
+        return Patterns(levels.astype(np.int8), self.constant[: self.n_patterns], self._number)
+
+    def _depend(self, dependence: Dependence | None) -> None:
+        """Say which fields move together."""
+        self.dependence = dependence
+        if dependence is None:
+            self.kept = np.ones((1, self.n_fields), dtype=bool)
+            self.rho_weights = np.ones(1)
+            self.log_unlinked: FloatArray = np.zeros(len(self.place))
+            return
+        self.kept = ~dependence.replaced
+        self.rho_weights = dependence.rho_weights
+        self.weights = dependence.m_weights
+        self.log_unlinked = dependence.log_unlinked(self.place, self.constant)
 
     def _number_patterns(self, compared: Outcomes) -> IntArray:
         """Give each outcome a number, and last those of pairs not compared, by what both show."""
@@ -144,9 +190,16 @@ class Exemplar:
         """What the kernels read of the records."""
         return self.begins, self.others, self.pattern, self.shown
 
+    @property
+    def has_classes(self) -> bool:
+        """Whether fields may be replaced at once, so that there are chances of it to sample."""
+        return len(self.kept) > 1
+
     def start(self) -> Values:
-        """Return m as its prior expects it."""
-        return {"m": self._normalised(self.weights)}
+        """Return m and rho as they are expected."""
+        if self.dependence is not None:
+            return {"m": self.dependence.m.copy(), "rho": self.dependence.rho.copy()}
+        return {"m": self._normalised(self.weights), "rho": np.ones(1)}
 
     def _normalised(self, weights: FloatArray) -> FloatArray:
         """Scale the levels of each field to sum to one."""
@@ -156,11 +209,12 @@ class Exemplar:
 
     def ratios(self, values: Values) -> tuple[FloatArray, FloatArray]:
         """Return the evidence of each pattern, and of pairs not compared by what both show."""
-        whole = np.exp(self.log_ratios(values).sum(axis=1))
+        log_linked = log_mixture(self.log_ratios(values), self.kept, values["rho"])
+        whole = np.exp(log_linked - self.log_unlinked)
         return whole[: self.n_patterns], whole[self.n_patterns :]
 
     def log_ratios(self, values: Values) -> FloatArray:
-        """Return the log evidence of each field in each pattern."""
+        """Return the log evidence of each field in each pattern, as if it stood alone."""
         log_m = np.append(np.log(values["m"]), 0.0)
         result: FloatArray = log_m[self.place] + self.constant
         return result
@@ -169,33 +223,59 @@ class Exemplar:
         self,
         rng: np.random.Generator,
         values: Values,
+        ratios: tuple[FloatArray, FloatArray],
         members: NDArray[np.int32],
         sizes: NDArray[np.int32],
     ) -> Values:
-        """Draw the exemplars given m, then m given the exemplars."""
+        """Draw the exemplars and what was replaced given m and rho, then these given those."""
         if self.fixed:
             return values
         counts = np.zeros(len(self.place), dtype=np.int64)
         parts = counts[: self.n_patterns], counts[self.n_patterns :]
-        kernels.count_patterns(rng, *self.arrays, *self.ratios(values), members, sizes, *parts)
+        kernels.count_patterns(rng, *self.arrays, *ratios, members, sizes, *parts)
+        seen = np.flatnonzero(counts)
+        by_class = self._classes(rng, values, seen, counts[seen])
         n_places = int(self.offsets[-1])
-        levels = np.repeat(counts, self.n_fields).astype(float)
-        of_level = np.bincount(self.place.ravel(), levels, minlength=n_places + 1)[:n_places]
-        drawn = np.maximum(rng.standard_gamma(self.weights + of_level), 1e-300)
-        return dict(values) | {"m": self._normalised(drawn)}
+        kept = by_class @ self.kept
+        of_level = np.bincount(self.place[seen].ravel(), kept.ravel(), minlength=n_places + 1)
+        drawn = np.maximum(rng.standard_gamma(self.weights + of_level[:n_places]), 1e-300)
+        result = dict(values) | {"m": self._normalised(drawn)}
+        if self.has_classes:
+            rho = np.maximum(rng.standard_gamma(self.rho_weights + by_class.sum(axis=0)), 1e-300)
+            result["rho"] = rho / rho.sum()
+        return result
+
+    def _classes(
+        self, rng: np.random.Generator, values: Values, seen: IntArray, counts: IntArray
+    ) -> FloatArray:
+        """Draw for the pairs of each pattern which fields were replaced, (pattern, class)."""
+        if not self.has_classes:
+            return counts[:, None].astype(float)
+        log_m = np.append(np.log(values["m"]), 0.0)
+        log_ratios = log_m[self.place[seen]] + self.constant[seen]
+        parts = log_parts(log_ratios, self.kept, values["rho"])
+        chances = np.exp(parts - parts.max(axis=1, keepdims=True))
+        drawn = rng.multinomial(counts, chances / chances.sum(axis=1, keepdims=True))
+        return drawn.astype(float)
 
     def sampled(self, values: Values) -> dict[str, Any]:
-        """Return m as it is kept in the posterior, all fields after each other."""
-        return {} if self.fixed else {"m": values["m"].copy()}
+        """Return m, all fields after each other, and rho, as they are kept in the posterior."""
+        if self.fixed:
+            return {}
+        names = ("m", "rho") if self.has_classes else ("m",)
+        return {name: values[name].copy() for name in names}
 
     def log_hyper(self, values: Values) -> float:
-        """Log prior density of m."""
+        """Log prior density of m and rho."""
         if self.fixed:
             return 0.0
         from scipy.stats import dirichlet
 
         bounds = list(zip(self.offsets[:-1], self.offsets[1:], strict=True))
-        return float(sum(dirichlet(self.weights[a:b]).logpdf(values["m"][a:b]) for a, b in bounds))
+        total = sum(dirichlet(self.weights[a:b]).logpdf(values["m"][a:b]) for a, b in bounds)
+        if self.has_classes:
+            total += dirichlet(self.rho_weights).logpdf(values["rho"])
+        return float(total)
 
     def log_likelihood(self, labels: IntArray, values: Values) -> float:
         """Log evidence of a partition over singletons: the slow truth."""
@@ -214,12 +294,29 @@ class Exemplar:
     def pair_evidence(self, pairs: NDArray[Any], draws: Mapping[str, FloatArray]) -> FloatArray:
         """Return each field's log Bayes factor that two records are one, (pair, field).
 
-        It is the mean over draws of the parameters, each with the draws along its first axis.
+        It is the mean over draws of the parameters, each with the draws along its first axis. Where
+        fields move together, a field's part is what it adds to those before it and to those
+        after it, on average; the parts always add up to the whole.
         """
-        m = draws["m"] if "m" in draws else self.start()["m"][None]
-        log_m = np.append(np.log(m).mean(axis=0), 0.0)
-        by_pattern: FloatArray = log_m[self.place] + self.constant
-        return by_pattern[self.patterns_of(pairs)]
+        patterns, place = np.unique(self.patterns_of(pairs), return_inverse=True)
+        start = self.start()
+        n_draws = len(draws["m"]) if "m" in draws else 1
+        picks = np.unique(np.linspace(0, n_draws - 1, DRAWS_FOR_EVIDENCE).astype(int))
+        total = np.zeros((patterns.size, self.n_fields))
+        for pick in picks:
+            values = {n: draws[n][pick] if n in draws else start[n] for n in ("m", "rho")}
+            total += self._by_field(values, patterns)
+        return (total / picks.size)[place]
+
+    def _by_field(self, values: Values, patterns: IntArray) -> FloatArray:
+        """Divide the log evidence of patterns among the fields."""
+        log_m = np.append(np.log(values["m"]), 0.0)[self.place[patterns]] + self.constant[patterns]
+        parts = _differences(log_m, self.kept, values["rho"])
+        if self.dependence is not None and len(self.dependence.shared):
+            shared, chance = self.dependence.unlinked
+            log_typed = np.append(np.log(self.dependence.typed), 0.0)[self.place[patterns]]
+            parts -= _differences(log_typed + self.constant[patterns], shared, chance)
+        return parts
 
     def patterns_of(self, pairs: NDArray[Any]) -> IntArray:
         """Return the pattern of each pair, compared or not."""
@@ -245,21 +342,33 @@ class Exemplar:
 
     def values(self, parameters: Mapping[str, Any]) -> Values:
         """Complete what a user gave."""
-        if "m" not in parameters and not self.fixed:
-            raise ModelError("The model needs a value for 'm', which has a prior.")
-        given = np.asarray(parameters.get("m", self.start()["m"]), dtype=float)
-        if given.shape != self.weights.shape:
-            raise ModelError(
-                f"The 'm' parameter must have {self.weights.size} entries, those of all fields "
-                f"after each other. Got {given.size} instead."
-            )
-        return {"m": given}
+        result = self.start()
+        for name, size in (("m", self.weights.size), ("rho", self.rho_weights.size)):
+            if name not in parameters and not self.fixed and (name == "m" or self.has_classes):
+                raise ModelError(f"The model needs a value for {name!r}, which has a prior.")
+            given = np.asarray(parameters.get(name, result[name]), dtype=float)
+            if given.shape != (size,):
+                what = "those of all fields after each other" if name == "m" else "one a class"
+                raise ModelError(
+                    f"The {name!r} parameter must have {size} entries, {what}. "
+                    f"Got {given.size} instead."
+                )
+            result[name] = given
+        return result
 
 
-def falling_weights(n_levels: int) -> FloatArray:
-    """Return prior weights of levels, falling from exact to different.
-
-    >>> falling_weights(5).tolist()
-    [8.0, 1.0, 0.5, 0.25, 0.25]
-    """
-    return FALLING[np.minimum(np.arange(n_levels), FALLING.size - 1)]
+def _differences(
+    log_ratios: FloatArray, fields: NDArray[np.bool_], chance: FloatArray
+) -> FloatArray:
+    """Return what each field adds to a mixture, on average over both orders of the fields."""
+    n_fields = log_ratios.shape[1]
+    total = np.zeros_like(log_ratios)
+    for order in (range(n_fields), range(n_fields - 1, -1, -1)):
+        so_far = np.zeros_like(log_ratios)
+        before = log_mixture(so_far, fields, chance)
+        for f in order:
+            so_far[:, f] = log_ratios[:, f]
+            after = log_mixture(so_far, fields, chance)
+            total[:, f] += (after - before) / 2
+            before = after
+    return total

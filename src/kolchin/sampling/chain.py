@@ -162,7 +162,9 @@ class Chain:
         """Update the parameters of the compared fields, and what they make of each pattern."""
         compared = self.model.compared
         if compared is not None:
-            self.own_values = compared.update(self.rng, self.own_values, self.members, self.sizes)
+            self.own_values = compared.update(
+                self.rng, self.own_values, self.ratios, self.members, self.sizes
+            )
             self.ratios = compared.ratios(self.own_values)
 
     def _attach(self, loose: Loose) -> None:

@@ -1,0 +1,204 @@
+"""Dependence between compared fields: learnt once, from all candidate pairs (model section 6).
+
+    unlinked:  u(levels) = sum over S of pi_S  prod_{f in S} c_f(level) prod_{f not in S} u_f(level)
+    linked:    m(levels) = sum over R of rho_R prod_{f in R} u_f(level) prod_{f not in R} m_f(level)
+
+The counts of patterns are Poisson: of N (N - 1) / 2 pairs nearly all are unrelated and show
+pattern p with chance u(p); about N are not. Chance is thus known, and only what exceeds it can be
+explained by sharing or by entities. pi stays as learnt here; m and rho are where chains start.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kolchin.likelihoods.sharing import LEAST_PAIRS, LEAST_SHARE, Chances, Patterns, Sets, find_sets
+from kolchin.parameters import FloatArray, IntArray
+
+Masks = NDArray[np.bool_]
+
+PSEUDO_PAIRS, FEWEST_PSEUDO = 1 / 20, 10.0
+"""Weight of the prior of m and rho, in pairs a record: a field mostly wrong would be no field."""
+
+FALLING = np.array([8.0, 1.0, 0.5, 0.25])
+"""Prior weights of the levels from exact to different; the last is for all further levels."""
+
+SHARED_TWICE = np.array([0.9, 0.07, 0.02])
+SHARED_APART = 0.002
+"""A shared value, typed twice: chances of the first levels and of the last."""
+
+REPLACED = 0.01
+STEPS, PRUNED_AT = 60, (10, 20, 30, 45)
+
+
+class Dependence(NamedTuple):
+    """Fields that move together.
+
+    ``shared[s]`` are the fields of set s, shared by ``n_shared[s]`` unrelated pairs, with levels
+    as in ``typed`` (all fields after each other); ``replaced[r]`` are the fields of one entity's
+    records that change at once, none for the first, with chances about ``rho``. ``m`` is a start
+    for the levels, and the weights are those of the Dirichlet priors.
+    """
+
+    shared: Masks
+    n_shared: FloatArray
+    n_pairs: float
+    typed: FloatArray
+    replaced: Masks
+    rho: FloatArray
+    rho_weights: FloatArray
+    m: FloatArray
+    m_weights: FloatArray
+
+    @property
+    def unlinked(self) -> tuple[Masks, FloatArray]:
+        """The classes of unrelated pairs, the first of which shares nothing, and their chances."""
+        share = self.n_shared / self.n_pairs
+        nothing = np.zeros((1, self.shared.shape[1]), dtype=bool)
+        return np.vstack([nothing, self.shared]), np.append(1 - share.sum(), share)
+
+    def log_unlinked(self, place: IntArray, constant: FloatArray) -> FloatArray:
+        """Log chance of patterns between unrelated records, over that of independent fields."""
+        log_typed = np.append(np.log(self.typed), 0.0)[place] + constant
+        return log_mixture(log_typed, *self.unlinked)
+
+
+def log_parts(log_ratios: FloatArray, fields: Masks, chance: FloatArray) -> FloatArray:
+    """Return the log of each class's chance times the ratios of its fields, (pattern, class)."""
+    result: FloatArray = log_ratios @ fields.T.astype(float) + np.log(np.maximum(chance, 1e-300))
+    return result
+
+
+def log_mixture(log_ratios: FloatArray, fields: Masks, chance: FloatArray) -> FloatArray:
+    """Return the log of the sum over classes."""
+    parts = log_parts(log_ratios, fields, chance)
+    top = parts.max(axis=1)
+    result: FloatArray = top + np.log(np.exp(parts - top[:, None]).sum(axis=1))
+    return result
+
+
+def falling_weights(n_levels: int) -> FloatArray:
+    """Return prior weights of levels, falling from exact to different.
+
+    >>> falling_weights(5).tolist()
+    [8.0, 1.0, 0.5, 0.25, 0.25]
+    """
+    return FALLING[np.minimum(np.arange(n_levels), FALLING.size - 1)]
+
+
+def typed_twice(n_levels: int) -> FloatArray:
+    """Return the chances of levels of one value that was typed twice.
+
+    >>> typed_twice(2).round(3).tolist()
+    [0.998, 0.002]
+    """
+    rest = np.append(SHARED_TWICE, np.full(n_levels, SHARED_TWICE[-1] / 2))[: n_levels - 1]
+    chances = np.append(rest, SHARED_APART)
+    result: FloatArray = chances / chances.sum()
+    return result
+
+
+def learn_dependence(patterns: Patterns, chances: Chances) -> Dependence:
+    """Learn sets of fields that move together, by expectation and maximisation over patterns."""
+    return _Fit(patterns, chances, find_sets(patterns, chances)).run()
+
+
+class _Fit:
+    """Rates of patterns: by chance, by each shared set, by entities with each set replaced."""
+
+    def __init__(self, patterns: Patterns, chances: Chances, sets: Sets) -> None:
+        self.patterns, self.chances = patterns, chances
+        self.n_records = chances.n_records
+        n_levels = [levels.size for levels in chances.u]
+        self.offsets = np.concatenate([[0], np.cumsum(n_levels)]).astype(np.int64)
+        shown = patterns.levels >= 0
+        self.place = np.where(shown, patterns.levels + self.offsets[:-1], self.offsets[-1])
+        weight = max(PSEUDO_PAIRS * self.n_records, FEWEST_PSEUDO)
+        expected = [falling_weights(n) / falling_weights(n).sum() for n in n_levels]
+        self.m: FloatArray = np.concatenate(expected)
+        self.typed: FloatArray = np.concatenate([typed_twice(n) for n in n_levels])
+        self.m_weights, self.typed_weights = weight * self.m, weight * self.typed
+        self.sets = list(sets.shared)
+        self.known = sets.known
+        self.n_shared = np.array(list(sets.shared.values()))
+        self.shared = self._masks(self.sets)
+        self.replaced = self._masks([0, *sets.replaced])
+        self.rho_weights = weight * np.append(1.0, np.full(len(sets.replaced), REPLACED))
+        self.rho = self.rho_weights / self.rho_weights.sum()
+        self.n_linked = self.n_records / 4
+
+    def _masks(self, sets: list[int]) -> Masks:
+        n_fields = len(self.chances.u)
+        rows = [[(one >> f) & 1 == 1 for f in range(n_fields)] for one in sets]
+        return np.array(rows, dtype=bool).reshape(len(sets), n_fields)
+
+    def run(self) -> Dependence:
+        """Alternate between shares of patterns and parameters; drop sets without support."""
+        for step in range(STEPS):
+            by_set, by_entity = self._shares()
+            self._maximise(by_set, by_entity)
+            if step in PRUNED_AT:
+                self._prune(by_entity)
+        return Dependence(
+            self.shared,
+            self.n_shared,
+            self.chances.n_pairs,
+            self.typed,
+            self.replaced,
+            self.rho,
+            self.rho_weights,
+            self.m,
+            self.m_weights,
+        )
+
+    def _shares(self) -> tuple[FloatArray, FloatArray]:
+        """Divide the pairs of each pattern among shared sets and entities; chance has the rest."""
+        gain = self.patterns.log_gain
+        log_typed = np.append(np.log(self.typed), 0.0)[self.place] + gain
+        log_m = np.append(np.log(self.m), 0.0)[self.place] + gain
+        parts = np.column_stack(
+            [
+                np.full(len(gain), np.log(self.chances.n_pairs)),
+                log_parts(log_typed, self.shared, self.n_shared),
+                log_parts(log_m, ~self.replaced, self.n_linked * self.rho),
+            ]
+        )
+        shares = np.exp(parts - parts.max(axis=1, keepdims=True))
+        shares *= (self.patterns.number / shares.sum(axis=1))[:, None]
+        first = 1 + len(self.sets)
+        return shares[:, 1:first], shares[:, first:]
+
+    def _maximise(self, by_set: FloatArray, by_entity: FloatArray) -> None:
+        self.n_shared = by_set.sum(axis=0)
+        counted = np.array([one in self.known for one in self.sets], dtype=bool)
+        for k in np.flatnonzero(counted):
+            # Pairs that agree on little are seldom candidates: these were counted among all.
+            larger = (self.shared & self.shared[k]).sum(axis=1) == self.shared[k].sum()
+            rest = self.known[self.sets[k]] - self.n_shared[larger & ~counted].sum()
+            self.n_shared[k] = max(rest, 1.0)
+        self.n_linked = min(float(by_entity.sum()), float(self.n_records))
+        rho = by_entity.sum(axis=0) + self.rho_weights
+        self.rho = rho / rho.sum()
+        self.m = self._levels(by_entity @ ~self.replaced, self.m_weights)
+        self.typed = self._levels(by_set[:, ~counted] @ self.shared[~counted], self.typed_weights)
+
+    def _levels(self, pairs: FloatArray, weights: FloatArray) -> FloatArray:
+        """Count the levels of pairs by field, add prior weights, and scale."""
+        counts: FloatArray = np.bincount(
+            self.place.ravel(), pairs.ravel().astype(float), minlength=int(self.offsets[-1]) + 1
+        )[:-1]
+        counts = counts + weights
+        totals = np.add.reduceat(counts, self.offsets[:-1])
+        result: FloatArray = counts / np.repeat(totals, np.diff(self.offsets))
+        return result
+
+    def _prune(self, by_entity: FloatArray) -> None:
+        least = max(LEAST_SHARE * self.n_records, LEAST_PAIRS)
+        kept = self.n_shared > least
+        self.sets = [one for one, stays in zip(self.sets, kept, strict=True) if stays]
+        self.n_shared, self.shared = self.n_shared[kept], self.shared[kept]
+        stays = by_entity.sum(axis=0) > least
+        stays[0] = True
+        self.replaced, self.rho_weights = self.replaced[stays], self.rho_weights[stays]
+        self.rho = self.rho[stays] / self.rho[stays].sum()

@@ -1,0 +1,242 @@
+"""Which fields move together: sets that unrelated records share, sets that change at once.
+
+A household shares surname and address, a postcode implies its city; who moves has a new street,
+city and postcode at once. Evidence that takes such fields for independent counts one fact many
+times. The same pairs can be read in two ways, though: agreement on A and nothing else is 'A shared
+by unrelated records' or 'all but A replaced in one entity's'. What decides is what the table
+says about A:
+
+- if most pairs that agree on A agree on the rest as well, A identifies: the rest was replaced;
+- fields that each hardly ever differ between records of one entity do not all fail at once, unless
+  they move together among unrelated records too, as the parts of an address do.
+"""
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kolchin.parameters import FloatArray, IntArray
+
+LEAST_SHARE, LEAST_PAIRS = 0.003, 10
+"""A set must explain so many pairs, by record and in all."""
+
+JOINT_SHARE, JOINT_PAIRS = 0.01, 20
+"""The same for sets that are told by fields that fail at once."""
+
+UNCONFIRMED = 0.5
+"""A set identifies if for each pair confirmed by all other fields, fewer than this contradict."""
+
+LIFT = 20.0
+"""So many times more often than independent errors would, fields must fail at once."""
+
+MANY = 2.0
+"""More pairs a record than entities could account for: fields that agree so move together."""
+
+FEWEST_FAILURES = 0.01
+GUESSED_REPLACED = 0.1
+MOST_SHARED, MOST_REPLACED, LARGEST_GROUP = 60, 60, 6
+
+
+class Patterns(NamedTuple):
+    """The outcomes of comparing, each with the number of candidate pairs that show it.
+
+    ``levels`` has -1 where a value is missing; ``log_gain`` is minus the log of the chance of
+    each level between unrelated records.
+    """
+
+    levels: NDArray[np.int8]
+    log_gain: FloatArray
+    number: FloatArray
+
+
+class Chances(NamedTuple):
+    """What is known of unrelated records.
+
+    ``u[f]`` has the chances of the levels of field f, and ``agrees[f]`` which of them are agreement
+    in spirit; ``shows[f]`` is the share of records with a value; ``together[f, g]`` counts the
+    pairs of records, of all, that agree exactly on both.
+    """
+
+    n_records: int
+    u: tuple[FloatArray, ...]
+    agrees: tuple[NDArray[np.bool_], ...]
+    shows: FloatArray
+    together: FloatArray
+
+    @property
+    def n_pairs(self) -> float:
+        """The number of pairs of records."""
+        return self.n_records * (self.n_records - 1) / 2
+
+
+class Sets(NamedTuple):
+    """Sets of fields, as bits: shared, with a first guess of the pairs, and replaced at once.
+
+    ``known[set]`` is the number of pairs that share at least the set, where it was counted.
+    """
+
+    shared: dict[int, float]
+    known: dict[int, float]
+    replaced: list[int]
+
+
+class Counts(NamedTuple):
+    """For each set of fields (an index of bits), what the pairs that agree on it do otherwise.
+
+    ``alone`` differ in all else, ``by_chance`` are expected to, ``confirmed`` agree on all else;
+    ``joint`` differ in two or more other fields, ``failing`` are expected to if fields failed
+    independently.
+    """
+
+    alone: FloatArray
+    by_chance: FloatArray
+    confirmed: FloatArray
+    joint: FloatArray
+    failing: FloatArray
+
+    @property
+    def unconfirmed(self) -> FloatArray:
+        """Pairs that contradict a set, for each one that confirms it."""
+        result: FloatArray = (self.alone - self.by_chance) / np.maximum(self.confirmed, 1.0)
+        return result
+
+
+def find_sets(patterns: Patterns, chances: Chances) -> Sets:
+    """Find sets of fields that may be shared by unrelated records, or replaced at once."""
+    n_fields = len(chances.u)
+    whole = (1 << n_fields) - 1
+    known = _known(chances)
+    groups = _groups(known, n_fields)
+    exact = _count(patterns, chances, groups, exactly=True)
+    nearly = _count(patterns, chances, groups, exactly=False)
+    replaced = [
+        one
+        for group in groups
+        for one in _subsets(group)
+        if n_fields - one.bit_count() >= 2 and exact.unconfirmed[whole & ~one] < UNCONFIRMED
+    ][:MOST_REPLACED]
+    least = max(LEAST_SHARE * chances.n_records, LEAST_PAIRS)
+    joint = max(JOINT_SHARE * chances.n_records, JOINT_PAIRS)
+    at_once = (exact.joint - exact.by_chance > joint) & (
+        exact.joint - exact.by_chance > LIFT * np.maximum(exact.failing, 1.0)
+    )
+    shared = dict(known)
+    found: dict[int, float] = {}
+    for counts, more in ((nearly, np.zeros_like(at_once)), (exact, at_once)):
+        excess = counts.alone - counts.by_chance
+        wanted = (excess > least) & ((counts.unconfirmed > UNCONFIRMED) | more)
+        found |= {int(one): float(excess[one]) / 4 for one in np.flatnonzero(wanted)}
+    moved = {whole & ~one for one in replaced}
+    ranked = sorted(found, key=lambda one: -found[one])
+    shared |= {
+        one: found[one] for one in ranked if one.bit_count() >= 2 and one not in {*moved, *known}
+    }
+    kept = list(shared)[: max(MOST_SHARED, len(known))]
+    return Sets({one: shared[one] for one in kept}, known, replaced)
+
+
+def _known(chances: Chances) -> dict[int, float]:
+    """Return the couples of fields that many more pairs agree on than chance and entities do."""
+    result = {}
+    for f, g in combinations(range(len(chances.u)), 2):
+        shown = float(np.square(chances.shows[f] * chances.shows[g]))
+        by_chance = chances.n_pairs * float(chances.u[f][0] * chances.u[g][0]) * shown
+        excess = float(chances.together[f, g]) - by_chance
+        if excess > MANY * chances.n_records:
+            result[1 << f | 1 << g] = excess / shown
+    return result
+
+
+def _groups(couples: dict[int, float], n_fields: int) -> list[int]:
+    """Join couples that overlap."""
+    groups: list[int] = []
+    for couple in couples:
+        touching = [group for group in groups if group & couple]
+        joined = couple
+        for group in touching:
+            joined |= group
+        groups = [group for group in groups if group not in touching] + [joined]
+    return groups
+
+
+def _subsets(group: int) -> Iterator[int]:
+    """Give the subsets of two or more fields, the whole first; of large groups only that."""
+    yield group
+    if group.bit_count() > LARGEST_GROUP:
+        return
+    one = (group - 1) & group
+    while one:
+        if one.bit_count() >= 2:
+            yield one
+        one = (one - 1) & group
+
+
+def _count(patterns: Patterns, chances: Chances, groups: list[int], exactly: bool) -> Counts:
+    """Count what pairs do that agree on each set, exactly or nearly."""
+    n_fields = len(chances.u)
+    shown = patterns.levels >= 0
+    agree = np.column_stack(
+        [good[level] for good, level in zip(chances.agrees, patterns.levels.T, strict=True)]
+    )
+    agree &= shown
+    same = shown & (patterns.levels == 0)
+    bits = 1 << np.arange(n_fields)
+    sets, n_sets = agree @ bits, 1 << n_fields
+    apart = shown & ~agree
+    clean = (same == agree).all(axis=1) if exactly else np.ones(len(sets), dtype=bool)
+    number = np.where(clean & apart.any(axis=1), patterns.number, 0.0)
+    alone: FloatArray = np.bincount(sets, number, minlength=n_sets)
+    all_agree = np.where(~apart.any(axis=1), patterns.number, 0.0)
+    confirmed: FloatArray = np.bincount(sets, all_agree, minlength=n_sets)
+    confirmed = _of_larger(confirmed, n_fields) - confirmed
+    several = np.where(apart.sum(axis=1) >= 2, number, 0.0)
+    joint: FloatArray = np.bincount(sets, several, minlength=n_sets)
+    chance = _failing(patterns, agree, apart, groups)
+    failing = np.bincount(sets, several * chance, minlength=n_sets) / np.maximum(joint, 1.0)
+    by_chance = _by_chance(chances, exactly)
+    return Counts(alone, by_chance, confirmed, joint, confirmed * failing)
+
+
+def _failing(
+    patterns: Patterns, agree: NDArray[np.bool_], apart: NDArray[np.bool_], groups: list[int]
+) -> FloatArray:
+    """Return the chance that a pattern's differing fields all fail, each by itself or by group."""
+    n_fields = agree.shape[1]
+    n_apart = apart.sum(axis=1)
+    enough = (agree | apart).sum(axis=1) > min(3, n_fields - 1)
+    log_failure = np.empty(n_fields)
+    for f in range(n_fields):
+        rest = enough & (n_apart == apart[:, f])
+        differ = patterns.number[rest & apart[:, f]].sum()
+        same = patterns.number[rest & agree[:, f]].sum()
+        log_failure[f] = np.log(max((differ + 0.5) / (differ + same + 50), FEWEST_FAILURES))
+    total = apart @ log_failure
+    for group in groups:
+        inside = np.array([(group >> f) & 1 == 1 for f in range(n_fields)])
+        at_once = (apart & inside).sum(axis=1) >= 2
+        by_itself = (apart & inside) @ log_failure
+        total = np.where(at_once, total - by_itself + np.log(GUESSED_REPLACED), total)
+    result: FloatArray = np.exp(total)
+    return result
+
+
+def _by_chance(chances: Chances, exactly: bool) -> FloatArray:
+    """Return how many pairs agree on each set if fields are independent."""
+    result = np.array([chances.n_pairs])
+    for f, levels in enumerate(chances.u):
+        agreeing = levels[0] if exactly else levels[chances.agrees[f]].sum()
+        result = np.concatenate([result, result * agreeing * np.square(chances.shows[f])])
+    return result
+
+
+def _of_larger(counts: FloatArray, n_fields: int) -> FloatArray:
+    """Add up, for each set, the counts of all that contain it."""
+    total = counts.copy()
+    indices: IntArray = np.arange(total.size)
+    for f in range(n_fields):
+        without = indices[(indices >> f) & 1 == 0]
+        total[without] += total[without | (1 << f)]
+    return total
