@@ -8,7 +8,22 @@ import numpy as np
 import polars as pl
 import pytest
 
-from kolchin.records import Kind, inspect, load
+from kolchin.likelihoods.exemplar import MOST_FIELDS
+from kolchin.records import (
+    Categorical,
+    Code,
+    Date,
+    Email,
+    Kind,
+    Name,
+    Number,
+    Phone,
+    Records,
+    Text,
+    inspect,
+    load,
+)
+from kolchin.records.inference import MOST_COMPARED
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 N = 400
@@ -59,10 +74,52 @@ SSNS = [f"{i * 7919 % 899 + 100}{i * 104729 % 8999 + 1000}" for i in range(250)]
         ("cluster", draw(range(5)), "categorical"),
         ("match", draw([0, 1]), "categorical"),
         ("paid", draw(range(40)), "categorical"),
+        ("name", draw(f"{name} {other}" for name in NAMES for other in NAMES[:3]), "name"),
+        ("Full Name", draw(f"{name}, Dr. Jo" for name in NAMES), "name"),
+        ("name", draw(NAMES), "text"),
+        ("name", draw(f"{name} & sons ltd" for name in NAMES), "text"),
+        ("company name", draw(f"{name} {name}" for name in NAMES), "text"),
+        ("street name", draw(f"{name} {name}" for name in NAMES), "text"),
+        ("x", draw(range(80)), "categorical"),
+        ("age", draw(range(80)), "number"),
+        ("street_number", [*range(N - 2), 0, 1], "number"),
+        ("name", [f"{name}{x}a" for name in NAMES for x in "klmn"] + ["ann", "bob"] * 8, "text"),
+        ("name", [f"{name}{x}a" for name in NAMES[:90] for x in "klmn"], "text"),
+        ("email", [f"{name}{x}@example.org" for name in NAMES[:90] for x in "klmn"], "email"),
     ],
 )
 def test_columns_that_are_used(name, values, expected):
     assert kind(name, values) == (expected, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "field"),
+    [
+        ("first_name", draw(NAMES), Text("first_name")),
+        ("name", draw(f"{name} {name}" for name in NAMES), Name("name")),
+        ("year", draw(range(1930, 2000)), Number("year")),
+        ("dob", draw(str(date(1960, 1, 1) + timedelta(97 * i)) for i in range(99)), Date("dob")),
+        ("mail", draw(f"{name}@example.org" for name in NAMES), Email("mail")),
+        ("phone", draw(f"{726000000 + 37 * i}" for i in range(200)), Phone("phone")),
+        ("zip", draw(f"{i:05d}" for i in range(30)), Code("zip")),
+        ("plate", draw(f"AB{i} XY" for i in range(70)), Code("plate")),
+        ("sex", draw(["f", "m", "x"]), Categorical("sex")),
+    ],
+)
+def test_columns_become_fields_of_their_kind(name, values, field):
+    assert load({name: values}).records.fields == (field,)
+    assert Records.from_table({name: values}).fields == (field,)
+    assert load({name: values}, fields=[name]).records.fields == (field,)
+    assert load({name: values}, fields=[Categorical(name)]).columns[0].kind is Kind.CATEGORICAL
+
+
+def test_the_most_telling_are_compared():
+    table = {f"name {k}": draw(NAMES[: 10 + k], seed=k) for k in range(MOST_FIELDS + 2)}
+    loaded = load(table)
+    assert MOST_COMPARED == MOST_FIELDS
+    assert loaded.records.names == tuple(table)[2:]
+    assert [one.used for one in loaded.columns[:3]] == [False, False, True]
+    assert "'name 0' was left out: of 18 columns to be compared the 16 most" in loaded.notes[0]
 
 
 SENTENCES = [

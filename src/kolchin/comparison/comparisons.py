@@ -2,13 +2,13 @@
 
 import dataclasses
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kolchin.comparison.base import Comparing, Floats, Levels
+from kolchin.comparison.base import MISSING, Comparing, Floats, Levels
 from kolchin.comparison.bulk import compare_pairs
 from kolchin.comparison.candidates import find
 from kolchin.comparison.chance import Bands, bands_of, bands_of_pairs, chances, random_pairs
@@ -74,6 +74,8 @@ class Comparisons:
         By field the chance of each level between unrelated records.
     band_u, band_m
         By field and band the sum of squared frequencies and the sum of frequencies of its values.
+    shows
+        Whether each record has a value of each field.
     report
         How the candidates were found.
     """
@@ -86,7 +88,25 @@ class Comparisons:
     u: tuple[Floats, ...]
     band_u: tuple[Floats, ...]
     band_m: tuple[Floats, ...]
+    shows: NDArray[np.bool_]
     report: CandidateReport
+
+    def levels_of(self, pairs: NDArray[np.integer[Any]]) -> Levels:
+        """Return the levels of any pairs; those that are no candidates have the last level.
+
+        A level is -1 where either record has no value.
+        """
+        n_records = len(self.shows)
+        keys = self.pairs[:, 0].astype(np.int64) * n_records + self.pairs[:, 1]
+        wanted = pairs.min(axis=1).astype(np.int64) * n_records + pairs.max(axis=1)
+        last = np.array([len(names) - 1 for names in self.level_names])
+        both = self.shows[pairs[:, 0]] & self.shows[pairs[:, 1]]
+        levels: Levels = np.where(both, last, MISSING).astype(np.int8)
+        place = np.searchsorted(keys, wanted)
+        inside = np.flatnonzero(place < keys.size)
+        found = inside[keys[place[inside]] == wanted[inside]]
+        levels[found] = self.levels[place[found]]
+        return levels
 
 
 def compare(
@@ -158,6 +178,7 @@ def _assembled(
         u=u,
         band_u=band_u,
         band_m=band_m,
+        shows=_frozen(np.column_stack([one.codes >= 0 for one in used])),
         report=report,
     )
 
