@@ -102,7 +102,7 @@ def test_what_does_not_go_together_is_refused(options, words):
     table = dict(TABLE)
     if "many" in options:
         more = [f"name {k}" for k in range(16)]
-        table |= {name: TABLE["name"] for name in more}
+        table |= dict.fromkeys(more, TABLE["name"])
         fields += [kp.Text(name) for name in more]
     records = kp.Records.from_table(table, fields=fields)
     given = {name: value for name, value in options.items() if name == "keys"}

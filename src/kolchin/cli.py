@@ -154,6 +154,14 @@ def resolve(
     truth: Annotated[
         str | None, typer.Option(help="Column with the true entities; for the evaluation alone.")
     ] = None,
+    keys: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--key",
+            help="Columns: records that agree on all of them are compared; as often as needed.",
+            metavar="COLUMN,COLUMN",
+        ),
+    ] = None,
     prior: Annotated[PriorName, typer.Option(help="Prior over partitions.")] = PriorName.NBD,
     chains: Annotated[int, typer.Option(min=1, help="Number of chains.")] = 4,
     draws: Annotated[
@@ -187,6 +195,7 @@ def resolve(
             id=id,
             source=source,
             truth=truth,
+            keys=[tuple(name.strip() for name in key.split(",")) for key in keys or ()],
             prior=prior.value,
             chains=chains,
             draws=draws,

@@ -1,6 +1,7 @@
 """What a run was asked for, as plain data from which it can be made again."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
@@ -41,6 +42,7 @@ class Settings:
     draws: int | None
     warmup: int
     seed: int
+    keys: tuple[tuple[str, ...], ...] = ()
 
     @classmethod
     def checked(
@@ -52,6 +54,7 @@ class Settings:
         draws: int | None,
         seed: int | None,
         time_limit: float | None,
+        keys: Sequence[Sequence[str]] | None = None,
     ) -> Self:
         """Check what a user gave; every fault is told in one message."""
         faults: list[str] = []
@@ -65,15 +68,16 @@ class Settings:
             faults.append("The 'draws' parameter must be a whole number of at least 1. Got 0.")
         if time_limit is not None and not time_limit > 0:
             faults.append(f"The 'time_limit' must be more than 0 seconds. Got {time_limit!r}.")
+        wanted = _checked_keys(keys or (), faults)
         if faults:
             raise ModelError("\n".join(faults))
         if seed is None:
             seed = int(np.random.SeedSequence().generate_state(1)[0])
-        return cls(chosen, delta, bool(tied), int(chains), draws, warmup, int(seed))
+        return cls(chosen, delta, bool(tied), int(chains), draws, warmup, int(seed), wanted)
 
     def model(self, records: Records) -> Model:
         """Return the model of some records."""
-        return Model(records, self.prior, self.delta, self.tied)
+        return Model(records, self.prior, self.delta, self.tied, keys=self.keys)
 
     def plan(self) -> Plan:
         """Return how chains run."""
@@ -94,6 +98,7 @@ class Settings:
             "draws": self.draws,
             "warmup": self.warmup,
             "thin": THIN,
+            **({"keys": [list(key) for key in self.keys]} if self.keys else {}),
         }
 
     def to_json(self) -> dict[str, Any]:
@@ -115,7 +120,8 @@ class Settings:
         prior = data["prior"]
         given = {key: _hyper(value) for key, value in prior["parameters"].items()}
         made = PRIORS[prior["name"]](**given)
-        return cls(**{**data, "prior": made, "delta": _hyper(data["delta"])})
+        keys = tuple(tuple(key) for key in data["keys"])
+        return cls(**{**data, "prior": made, "delta": _hyper(data["delta"]), "keys": keys})
 
 
 def _chosen_prior(prior: str | Prior | None, faults: list[str]) -> Prior:
@@ -128,6 +134,19 @@ def _chosen_prior(prior: str | Prior | None, faults: list[str]) -> Prior:
         )
         prior = None
     return PRIORS[str(prior or "nbd").lower()]()
+
+
+def _checked_keys(keys: Any, faults: list[str]) -> tuple[tuple[str, ...], ...]:
+    """Return keys as tuples of columns; a bare name is a key of one column."""
+    listed = [keys] if isinstance(keys, str) else keys
+    made = [(key,) if isinstance(key, str) else key for key in listed]
+    faults.extend(
+        "The 'keys' parameter must be tuples of column names, such as [('surname', 'dob')]. "
+        f"Got {key!r} in it instead."
+        for key in made
+        if not isinstance(key, Sequence) or not key or not all(isinstance(c, str) for c in key)
+    )
+    return () if faults else tuple(tuple(key) for key in made)
 
 
 def _plain(value: Hyper) -> Any:
