@@ -30,13 +30,14 @@ N = 400
 
 
 def kind(name: str, values) -> tuple[str, bool]:
-    (report,) = inspect({name: values}).columns
+    beside = draw(NAMES, n=len(values))
+    report, _ = inspect({name: values, "first_name_": beside}).columns
     return str(report.kind), report.used
 
 
-def draw(pool, seed: int = 1) -> list:
+def draw(pool, seed: int = 1, n: int = N) -> list:
     """Draw values with replacement, so that some records share one."""
-    return np.random.default_rng(seed).choice(np.array(list(pool), dtype=object), N).tolist()
+    return np.random.default_rng(seed).choice(np.array(list(pool), dtype=object), n).tolist()
 
 
 NAMES = [f"{a}{b}{c}" for a in "BDKLMR" for b in "aeio" for c in ("nna", "rta", "lf", "mond")]
@@ -80,7 +81,6 @@ SSNS = [f"{i * 7919 % 899 + 100}{i * 104729 % 8999 + 1000}" for i in range(250)]
         ("name", draw(f"{name} & sons ltd" for name in NAMES), "text"),
         ("company name", draw(f"{name} {name}" for name in NAMES), "text"),
         ("street name", draw(f"{name} {name}" for name in NAMES), "text"),
-        ("x", draw(range(80)), "categorical"),
         ("age", draw(range(80)), "number"),
         ("street_number", [*range(N - 2), 0, 1], "number"),
         ("name", [f"{name}{x}a" for name in NAMES for x in "klmn"] + ["ann", "bob"] * 8, "text"),
@@ -107,10 +107,20 @@ def test_columns_that_are_used(name, values, expected):
     ],
 )
 def test_columns_become_fields_of_their_kind(name, values, field):
-    assert load({name: values}).records.fields == (field,)
-    assert Records.from_table({name: values}).fields == (field,)
-    assert load({name: values}, fields=[name]).records.fields == (field,)
-    assert load({name: values}, fields=[Categorical(name)]).columns[0].kind is Kind.CATEGORICAL
+    table = {name: values, "last_name": draw(NAMES, seed=2)}
+    assert load(table).records.fields[0] == field
+    assert Records.from_table(table).fields[0] == field
+    assert load(table, fields=[name]).records.fields == (field,)
+    assert load(table, fields=[Categorical(name)]).columns[0].kind is Kind.CATEGORICAL
+
+
+def test_numbers_in_a_table_of_categories_are_codes():
+    table = {"sex": draw("fm"), "born": draw(range(1930, 2000), 2), "pay": draw(range(130), 3)}
+    fields = (Categorical("sex"), Categorical("born"))
+    assert load(table, fields=["sex", "born"]).records.fields == fields
+    assert load(table).records.fields == (*fields, Number("pay"))
+    assert [str(one.kind) for one in inspect(table).columns][1] == "categorical"
+    assert load({**table, "surname": draw(NAMES)}).records.fields[1] == Number("born")
 
 
 def test_the_most_telling_are_compared():

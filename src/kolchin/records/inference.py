@@ -39,6 +39,9 @@ COMPARED: dict[Kind, type[Compared]] = {
 }
 """The field that a column of each kind becomes when it is used; all others are categorical."""
 
+MOST_CODES = 100
+"""In a table of categories, numbers with at most so many values are categories as well."""
+
 MOST_COMPARED = 16
 """A model has at most so many compared fields."""
 
@@ -226,6 +229,22 @@ def kind_of_field(field: Field, found: Kind) -> Kind:
     else:
         fitting = [Kind.CATEGORICAL]
     return found if found in fitting or not fitting else fitting[0]
+
+
+def settled(reports: Iterable[ColumnReport]) -> tuple[ColumnReport, ...]:
+    """Look at the columns together: in a table without typed text, numbers are codes.
+
+    Surveys are of this kind. What was ticked or looked up is not mistyped as names are.
+    """
+    reports = tuple(reports)
+    if {one.kind for one in reports if one.used} - {Kind.CATEGORICAL, Kind.NUMBER}:
+        return reports
+    return tuple(
+        dataclasses.replace(one, kind=Kind.CATEGORICAL)
+        if one.kind is Kind.NUMBER and one.distinct <= MOST_CODES
+        else one
+        for one in reports
+    )
 
 
 def limited(reports: Iterable[ColumnReport]) -> tuple[ColumnReport, ...]:

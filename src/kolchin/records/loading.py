@@ -28,6 +28,7 @@ from kolchin.records.inference import (
     kind_of_field,
     limited,
     reported,
+    settled,
 )
 from kolchin.records.linking import read_tables
 from kolchin.records.records import Records
@@ -171,7 +172,7 @@ def inspect(
     findings = Findings()
     how = _cleaning(normalise, missing, findings)
     opened = _open(table, Roles(id, source, truth), how, findings)
-    reports = tuple(_inferred(opened, name) for name in opened.frame.columns)
+    reports = limited(settled(_inferred(opened, name) for name in opened.frame.columns))
     _note_markers(reports, findings)
     return Inspection(reports, tuple(findings.notes))
 
@@ -229,7 +230,7 @@ def _decide(
     findings: Findings,
 ) -> tuple[tuple[ColumnReport, ...], Sequence[Field]]:
     """Say of each column whether it is used, and return the fields in the order they were given."""
-    reports = tuple(_inferred(opened, name) for name in opened.frame.columns)
+    reports = settled(_inferred(opened, name) for name in opened.frame.columns)
     _note_markers(reports, findings)
     if wanted is None:
         reports = limited(reports)

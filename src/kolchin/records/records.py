@@ -12,7 +12,7 @@ from kolchin.records.cleaning import AS_IT_IS, clean_table
 from kolchin.records.encoding import Column, encode_codes, encode_fields
 from kolchin.records.fields import Field, FieldLike, declared
 from kolchin.records.findings import Findings
-from kolchin.records.inference import choose, inferred, limited
+from kolchin.records.inference import choose, inferred, limited, settled
 from kolchin.records.reading import read_table
 from kolchin.records.values import take
 
@@ -191,8 +191,8 @@ def _encoded(
         findings.fault(f"at least two records are needed. Got {frame.height} instead.")
         return []
     if fields is None:
-        reports = limited(inferred(name, column) for name, column in cleaned.items())
-        fields = choose(reports, findings)
+        reports = settled(inferred(name, column) for name, column in cleaned.items())
+        fields = choose(limited(reports), findings)
     return encode_fields(fields, cleaned, findings)
 
 

@@ -36,7 +36,6 @@ NAMES = {
         *("name", "names", "fullname", "person", "people", "patient", "customer", "client"),
         *("member", "employee", "author", "student", "contact", "holder"),
     },
-    "age": {"age", "ages"},
 }
 NOT_OF_A_PERSON = {
     *("street", "address", "city", "town", "suburb", "company", "business", "firm", "shop"),
@@ -49,7 +48,6 @@ FIRM = (
 )
 MOST_FIRMS = 0.1
 WORDS = r"^\D+$|[^\W\d_]{3,}.*\s|\s.*[^\W\d_]{3,}"
-TWO_DIGITS = r"^\d{1,2}$"
 
 
 class Kind(StrEnum):
@@ -103,7 +101,7 @@ def kind_of_values(name: str, vocabulary: pl.Series) -> Kind:
         named = _named(name, ["0"])
         if named is not None or not dtype.is_numeric():
             return named or Kind.CATEGORICAL
-        return _unnamed(name, vocabulary.len(), sample(vocabulary.cast(pl.String)))
+        return Kind.NUMBER if vocabulary.len() > FEW else Kind.CATEGORICAL
     values = sample(vocabulary)
     if _most(values, EMAIL):
         return Kind.EMAIL
@@ -112,16 +110,13 @@ def kind_of_values(name: str, vocabulary: pl.Series) -> Kind:
     named = _named(name, values)
     if named is not None:
         return named
-    return _unnamed(name, vocabulary.len(), values)
+    return _unnamed(vocabulary.len(), values)
 
 
-def _unnamed(name: str, n_values: int, values: Sequence[str]) -> Kind:
-    """Tell the kind by the shape of the values, and where they are many."""
+def _unnamed(n_values: int, values: Sequence[str]) -> Kind:
+    """Tell the kind of text by its shape alone."""
     if n_values <= FEW:
         return Kind.CATEGORICAL
-    if all(re.search(TWO_DIGITS, value) for value in values):
-        # Numbers of two digits may be anything, and a slip of the finger makes another of them.
-        return Kind.NUMBER if NAMES["age"] & set(words_of(name)) else Kind.CATEGORICAL
     if _most(values, NUMBER):
         return Kind.NUMBER
     if _most(values, PHONE) and _most(values, PUNCTUATED):
