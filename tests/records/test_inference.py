@@ -216,7 +216,7 @@ LEFT_OUT = {
     "italy_friuli": {"rec_id", "ent_id", "source"},
     "multilink_dup_data": {"rec_id", "ent_id", "source"},
     "restaurant": {"rec_id", "ent_id"},
-    "rldata500": {"rec_id", "ent_id", "lname_c2"},
+    "rldata500": {"rec_id", "ent_id"},
     "sipp": {"rec_id", "ent_id"},
     "splink_fake1000": {"rec_id", "ent_id"},
 }
