@@ -161,3 +161,17 @@ def test_ctrl_c_outside_sampling_says_how_to_go_on(folder, tmp_path, monkeypatch
     result = runner.invoke(app, ["resolve", str(folder / "people.csv"), *SHORT, "--out", out])
     assert result.exit_code == 130
     assert f"Stopped. 'kolchin resume {out}' goes on." in result.stderr
+
+
+def test_keys_are_columns_with_commas_between(folder, tmp_path):
+    rows = {"name": ["anna", "ana", "berta", "berta"] * 5, "born": ["1970", "1971"] * 10}
+    pl.DataFrame(rows).write_csv(tmp_path / "people.csv")
+    path, out = str(tmp_path / "people.csv"), str(tmp_path / "run")
+    given = ["--draws", "2", "--chains", "1", "--seed", "1", "--out", out]
+    done = runner.invoke(app, ["resolve", path, *given, "--key", "name, born", "--key", "born"])
+    assert done.exit_code == 0, done.stderr
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert summary["settings"]["keys"] == [["name", "born"], ["born"]]
+    wrong = runner.invoke(app, ["resolve", path, *given, "--overwrite", "--key", "nam"])
+    assert wrong.exit_code == 2
+    assert "Did you mean 'name'?" in wrong.stderr

@@ -1,23 +1,121 @@
-"""What cannot be used is refused in words, before anything is done."""
+"""Models of any mixture of fields; what cannot be used is refused in words."""
 
+import hashlib
+
+import numpy as np
 import pytest
 
 import kolchin as kp
+from kolchin.comparison import compare
+from kolchin.likelihoods import Exemplar
 
 TABLE = {"name": ["ann", "anne", "bob", "bob"], "sex": ["f", "f", "m", "m"]}
+PEOPLE = {
+    "name": ["anna", "ana", "berta", "berta", None, "carl"] * 4,
+    "born": [1970, 1907, 1981, 1981, 1955, None] * 4,
+    "sex": ["f", "f", "f", "f", "m", "m"] * 4,
+}
+FIELDS = [kp.Text("name"), kp.Categorical("sex"), kp.Number("born")]
 
 
-def test_fields_to_be_compared_are_refused():
-    records = kp.Records.from_table(TABLE, fields=[kp.Text("name"), kp.Categorical("sex")])
-    with pytest.raises(kp.ModelError, match=r"Text\('name'\).*kp\.Categorical"):
-        kp.Model(records)
+def test_fields_go_to_the_likelihood_of_their_kind():
+    records = kp.Records.from_table(PEOPLE, fields=FIELDS)
+    model = kp.Model(records, delta=0.1)
+    assert model.likelihood.records.names == ("sex",)
+    assert model.compared is not None
+    assert model.compared.names == ("name", "born")
+    both = model.comparisons.shows
+    assert both.tolist() == [[n is not None, b is not None] for n, b in zip(*shown(), strict=True)]
+    missing = model.comparisons.levels == -1
+    pairs = model.comparisons.pairs
+    assert np.array_equal(missing, ~(both[pairs[:, 0]] & both[pairs[:, 1]]))
 
 
-def test_resolve_refuses_them_before_it_writes(tmp_path):
-    fields = [kp.Text("name"), kp.Categorical("sex")]
-    with pytest.raises(kp.ModelError, match=r"Text\('name'\)"):
-        kp.resolve(TABLE, fields=fields, out=tmp_path / "run", progress=False)
-    assert not (tmp_path / "run").exists()
+def shown():
+    return PEOPLE["name"], PEOPLE["born"]
+
+
+def test_it_is_the_product_of_both_likelihoods():
+    records = kp.Records.from_table(PEOPLE, fields=FIELDS)
+    model = kp.Model(records, delta=0.1)
+    comparisons = compare(records)
+    compared = Exemplar.of(comparisons, comparisons.shows)
+    by_hand = kp.Model(records.select([1]), delta=0.1, compared=compared)
+    model.prior = by_hand.prior = kp.DirichletProcess(theta=1.0)
+    labels, m = np.arange(24) // 2, compared.start()["m"]
+    together, alone = (model.log_joint(one, m=m) for one in (labels, np.arange(24)))
+    assert together == by_hand.log_joint(labels, m=m)
+    own = by_hand.likelihood.log_likelihood(labels, {"delta": np.array([0.1])})
+    own -= by_hand.likelihood.log_likelihood(np.arange(24), {"delta": np.array([0.1])})
+    evidence = own + compared.log_likelihood(labels, {"m": m})
+    prior = model.prior.log_prob(labels) - model.prior.log_prob(np.arange(24))
+    assert together - alone == pytest.approx(prior + evidence)
+
+
+def test_without_categorical_fields_there_is_no_delta():
+    records = kp.Records.from_table(PEOPLE, fields=[kp.Text("name"), kp.Number("born")])
+    model = kp.Model(records, tied=False)
+    posterior = kp.sample(model, chains=2, draws=5, warmup=20, seed=1, progress=False)
+    assert "delta" not in posterior.parameters
+    assert np.isfinite(posterior.log_joint).all()
+    last = {name: float(v[0, -1]) for name, v in posterior.parameters.items() if v.ndim == 2}
+    values = {**last, "m": posterior.parameters["m"][0, -1]}
+    slow = model.log_joint(posterior.labels[0, -1], **values)
+    assert slow == pytest.approx(posterior.log_joint[0, -1])
+
+
+def test_entries_of_m_are_named():
+    records = kp.Records.from_table(PEOPLE, fields=FIELDS)
+    model = kp.Model(records, tied=False)
+    posterior = kp.sample(model, chains=1, draws=4, warmup=10, seed=1, progress=False)
+    names = posterior.settings["coordinates"]
+    assert names["delta"] == ["sex"]
+    assert names["m"][:2] == ["name: exact", "name: mistyped"]
+    assert names["m"][-1] == "born: different"
+    assert posterior.parameters["m"].shape[-1] == len(names["m"])
+
+
+def test_draws_of_categorical_fields_are_as_ever():
+    """A hash of draws made before fields could be compared."""
+    rng = np.random.default_rng(3)
+    codes = rng.integers(0, [2, 9, 12, 28], size=(60, 4))[rng.integers(0, 60, 150)]
+    codes[rng.random(codes.shape) < 0.05] = -1
+    records = kp.Records.from_codes(codes, names=["sex", "region", "month", "day"])
+    posterior = kp.sample(kp.Model(records), chains=2, draws=60, seed=5, progress=False, cores=1)
+    digest = hashlib.blake2b(digest_size=8)
+    for labels in posterior:
+        digest.update(np.ascontiguousarray(labels).tobytes())
+    assert digest.hexdigest() == "2d0aeea507e8cfb9"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"keys": [("sex",)]}, "no field is: all are categorical"),
+        ({"compared": True}, "for records without compared fields"),
+        ({"many": True}, "at most 16 compared fields. Got 17"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(options, words):
+    near = "compared" in options or "many" in options
+    fields = [kp.Text("name") if near else kp.Categorical("name"), kp.Categorical("sex")]
+    table = dict(TABLE)
+    if "many" in options:
+        more = [f"name {k}" for k in range(16)]
+        table |= dict.fromkeys(more, TABLE["name"])
+        fields += [kp.Text(name) for name in more]
+    records = kp.Records.from_table(table, fields=fields)
+    given = {name: value for name, value in options.items() if name == "keys"}
+    if "compared" in options:
+        given["compared"] = kp.Model(records).compared
+    with pytest.raises(kp.ModelError, match=words):
+        kp.Model(records, **given)
+
+
+def test_keys_name_fields():
+    records = kp.Records.from_table(PEOPLE, fields=FIELDS)
+    with pytest.raises(kp.DataError, match=r"No field 'nam' for a key. Did you mean 'name'"):
+        kp.Model(records, keys=[("nam", "sex")])
 
 
 def test_merged_needs_a_directory():

@@ -157,6 +157,14 @@ def resolve(
     one_per_source: Annotated[
         bool, typer.Option("--one-per-source", help="Never link two records of one source.")
     ] = False,
+    keys: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--key",
+            help="Columns: records that agree on all of them are compared; as often as needed.",
+            metavar="COLUMN,COLUMN",
+        ),
+    ] = None,
     prior: Annotated[PriorName, typer.Option(help="Prior over partitions.")] = PriorName.NBD,
     chains: Annotated[int, typer.Option(min=1, help="Number of chains.")] = 4,
     draws: Annotated[
@@ -191,6 +199,7 @@ def resolve(
             source=source,
             truth=truth,
             one_per_source=one_per_source,
+            keys=[tuple(name.strip() for name in key.split(",")) for key in keys or ()],
             prior=prior.value,
             chains=chains,
             draws=draws,

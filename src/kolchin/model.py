@@ -1,12 +1,15 @@
 """A model of records: a prior over partitions times a likelihood of the fields."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kolchin.comparison import Comparisons, compare
 from kolchin.errors import ModelError
 from kolchin.likelihoods import DirichletCategorical, Exemplar
+from kolchin.likelihoods.exemplar import MOST_FIELDS
 from kolchin.parameters import Gamma, Hyper
 from kolchin.partitions import NO_SOURCES, Sources, canonical, has_clash, size_counts
 from kolchin.priors import NBD, Prior
@@ -20,18 +23,29 @@ class Model:
     Parameters
     ----------
     records
-        The encoded table.
+        The encoded table. Categorical fields agree or differ; the others (Text, Date, ...) are
+        compared, for the pairs of records that may be of one entity.
     prior
         A prior over partitions; ``NBD()`` by default.
     delta
-        Variation of the records of one entity: a number, or a ``kp.Gamma`` or ``kp.Beta`` prior.
+        Variation of the records of one entity in the categorical fields: a number, or a
+        ``kp.Gamma`` or ``kp.Beta`` prior.
     tied
         One delta for all fields (the paper's choice), or one for each.
     compared
-        The likelihood of those fields of the same records that were compared, if there are any.
+        The likelihood of compared fields, where they are no fields of the records.
     sources
         A whole number for each record: no two records of one source are of one entity. -1 says
         that nothing is known of a record, None that sources do not matter.
+    keys
+        Keys beside those that are found automatically, each a tuple of columns: records that agree
+        on all of them are compared.
+
+    Attributes
+    ----------
+    likelihood : that of the categorical fields; there may be none.
+    compared : that of the compared fields, or None.
+    comparisons : what came out of comparing, or None.
 
     Examples
     --------
@@ -50,18 +64,25 @@ class Model:
         tied: bool = True,
         compared: Exemplar | None = None,
         sources: ArrayLike | None = None,
+        keys: Sequence[Sequence[str]] = (),
     ) -> None:
         self.records = records
-        self.compared = compared
         self.prior = NBD() if prior is None else prior
         if not isinstance(self.prior, Prior):
             raise ModelError(
                 f"The 'prior' parameter must be a prior such as kp.NBD(). Got {prior!r} instead."
             )
         self.prior.check(records.n_records)
-        _check_fields(records)
-        self.likelihood = DirichletCategorical(records, delta, tied)
         self.sources = _checked_sources(sources, records.n_records)
+        is_compared = [isinstance(field, Compared) for field in records.fields]
+        _check_compared(sum(is_compared), compared, keys)
+        equal = [f for f, near in enumerate(is_compared) if not near]
+        self.likelihood = DirichletCategorical(records.select(equal), delta, tied)
+        self.compared = compared
+        self.comparisons: Comparisons | None = None
+        if any(is_compared):
+            self.comparisons = compare(records, keys=keys)
+            self.compared = Exemplar.of(self.comparisons, self.comparisons.shows)
 
     @property
     def n_records(self) -> int:
@@ -98,8 +119,27 @@ class Model:
             + self.likelihood.log_hyper(own)
         )
 
+    @property
+    def coordinates(self) -> dict[str, list[str]]:
+        """Names of the entries of those parameters that are vectors."""
+        names: dict[str, list[str]] = {}
+        if not self.likelihood.tied and self.likelihood.n_fields:
+            names["delta"] = list(self.likelihood.records.names)
+        if self.comparisons is not None:
+            names["m"] = [
+                f"{field.column}: {level}"
+                for field, levels in zip(
+                    self.comparisons.fields, self.comparisons.level_names, strict=True
+                )
+                for level in levels
+            ]
+        if self.compared is not None and self.compared.has_classes:
+            names["rho"] = self.compared.class_names
+        return names
+
     def __repr__(self) -> str:
         n_fields = self.likelihood.n_fields
+        n_fields += 0 if self.compared is None else self.compared.n_fields
         return f"Model({self.n_records} records, {n_fields} fields, prior={self.prior!r})"
 
 
@@ -119,12 +159,20 @@ def _checked_sources(sources: ArrayLike | None, n_records: int) -> Sources:
     return result
 
 
-def _check_fields(records: Records) -> None:
-    """Refuse fields that would be taken for categories, which is not what was asked for."""
-    near = [field for field in records.fields if isinstance(field, Compared)]
-    if near:
-        listed = ", ".join(f"{type(field).__name__}({field.column!r})" for field in near)
+def _check_compared(n_compared: int, given: Exemplar | None, keys: Sequence[Sequence[str]]) -> None:
+    """Refuse what does not go together, before anything is compared."""
+    if n_compared > MOST_FIELDS:
         raise ModelError(
-            f"A model cannot compare values by similarity yet. Got {listed}: use "
-            "kp.Categorical, for which values agree or differ, or leave the columns out."
+            f"There may be at most {MOST_FIELDS} compared fields. Got {n_compared} instead: "
+            "leave some out, or make them kp.Categorical."
+        )
+    if n_compared and given is not None:
+        raise ModelError(
+            "The 'compared' parameter is for records without compared fields. Got both: make the "
+            "records' fields kp.Categorical, or leave 'compared' out."
+        )
+    if keys and not n_compared:
+        raise ModelError(
+            "The 'keys' parameter says which records are compared, but no field is: all are "
+            "categorical. Make some kp.Text, kp.Date or another kind, or leave the keys out."
         )

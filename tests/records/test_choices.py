@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kolchin.errors import DataError
-from kolchin.records import Kind, choices_text, inspect, load, write_choices
+from kolchin.records import Kind, Text, choices_text, inspect, load, write_choices
 
 TABLE = {
     "rec": [1, 2, 3, 4],
@@ -54,7 +54,9 @@ def test_what_is_written(path):
             "country": {"use": False, "kind": "constant"},
         }
     }
-    assert '[fields."first name"]\nuse = true\nkind = "text"\n# 2 distinct; 25.0% missing' in text
+    assert (
+        '[fields."first name"]\nuse = true\nkind = "text"\n# cuts = [0.88, 0.75]\n# 2 dist' in text
+    )
     assert "25.0% missing, among them 'NA' (1); " in text
     assert "Left out: its only value is 'ch'." in text
 
@@ -109,17 +111,46 @@ def test_all_faults_come_together(path):
         country = 3
         [other]
     """
-    kinds = "'categorical', 'text', 'date', 'number', 'email', 'phone', 'postcode', 'code'"
+    kinds = ", ".join(f"'{kind}'" for kind in Kind if kind.is_field)
     assert faults(path, text) == [
         "'FIELDS.toml' has 'other' outside of [fields.COLUMN].",
         "in 'FIELDS.toml', [fields.born], use must be true or false. Got 'yes' instead.",
         f"in 'FIELDS.toml', [fields.born], kind must be one of {kinds}. Got 'dat' instead. "
         "Did you mean 'date'?",
-        "in 'FIELDS.toml', [fields.rec] may have use and kind. Got 'us' instead. "
-        "Did you mean 'use'?",
+        "in 'FIELDS.toml', [fields.rec] may have use, kind and cuts. Got 'us' instead. "
+        "Did you mean 'use' or 'cuts'?",
         "in 'FIELDS.toml', [fields.country] must be a table with use and kind. Got 3 instead.",
         "the table has no column 'frist name'. Did you mean 'first name'?",
     ]
+
+
+def test_cuts_are_followed_and_written_again(path):
+    path.write_text('[fields."first name"]\nkind = "text"\ncuts = [0.9, 0.8, 0.6]\n')
+    loaded = load(TABLE, fields=path)
+    assert loaded.records.fields == (Text("first name", cuts=(0.9, 0.8, 0.6)),)
+    assert loaded.fingerprint != load(TABLE, fields=[Text("first name")]).fingerprint
+    write_choices(loaded, path, overwrite=True)
+    assert '\nkind = "text"\ncuts = [0.9, 0.8, 0.6]\n' in path.read_text()
+    assert load(TABLE, fields=path).fingerprint == loaded.fingerprint
+
+
+def test_faults_of_cuts_come_together(path):
+    text = """
+        [fields."first name"]
+        kind = "text"
+        cuts = [0.9, "much"]
+        [fields.born]
+        kind = "number"
+        cuts = [0.1, 0.5, 0.3]
+        [fields.country]
+        cuts = [0.1]
+    """
+    told = faults(path, text)
+    assert len(told) == 3
+    assert told[0].startswith("""in 'FIELDS.toml', [fields."first name"], cuts of Text(""")
+    assert told[0].endswith("must be a tuple of numbers. Got (0.9, 'much') instead.")
+    assert told[1].endswith("must be in order. Got (0.1, 0.5, 0.3) instead.")
+    assert told[2].startswith("in 'FIELDS.toml', [fields.country], cuts need a kind: one of 'text'")
 
 
 def test_bad_toml_is_told_by_its_line(path):

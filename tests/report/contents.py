@@ -237,7 +237,11 @@ def hostile() -> Content:
     """Return a result in which every text that a user can give tries to break out."""
     other = HOSTILE + "\x00\u202e"
     summary = dict(tiny().summary) | {
-        "parameters": {f"delta[{HOSTILE}]": {"mean": 0.1, "sd": 0.1, "q05": 0.05, "q95": 0.2}},
+        "parameters": {
+            f"delta[{HOSTILE}]": {"mean": 0.1, "sd": 0.1, "q05": 0.05, "q95": 0.2},
+            f"m[{HOSTILE}: exact]": {"mean": 0.1, "sd": 0.1, "q05": 0.05, "q95": 0.2},
+        },
+        "candidates": {"n_pairs": 2, "keys": [{"key": HOSTILE, "pairs": 1}] * 2},
         "diagnostics": {
             "rhat": 1.2,
             "ess": 12.0,

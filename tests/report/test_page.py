@@ -11,7 +11,7 @@ import pytest
 from contents import HOSTILE, hostile, large, sampled, tiny
 from pages import Page
 
-from kolchin.report import diagnostics, pairs, render
+from kolchin.report import candidates, diagnostics, pairs, render
 
 CONTENTS = {"sampled": sampled, "large": large, "tiny": tiny, "hostile": hostile}
 
@@ -315,3 +315,53 @@ def test_importing_the_report_is_free():
         env={"PYTHONPATH": ":".join(sys.path)},
     )
     assert done.stdout.strip() == "[]"
+
+
+KEYS = [
+    {"key": "surname + born", "pairs": 900, "capped_blocks": 0, "capped_records": 0},
+    {"key": "sound of surname", "pairs": 1200, "capped_blocks": 2, "capped_records": 80},
+]
+COMPARED = {
+    "candidates": {
+        "n_pairs": 2,
+        "pairs_a_record": 0.7,
+        "n_likely": 90,
+        "missed": 0.1,
+        "keys": KEYS,
+    },
+    "parameters": {
+        f"m[{name}]": {"mean": mean, "sd": 0.01, "q05": mean, "q95": mean}
+        for name, mean in {
+            "surname: exact": 0.93,
+            "surname: mistyped": 0.05,
+            "surname: different": 0.02,
+            "a: b: exact": 1.0,
+        }.items()
+    },
+}
+
+
+def test_candidates_are_told():
+    html = render(tiny(summary={**tiny().summary, **COMPARED}))
+    words = " ".join(re.sub(r"<[^>]*>", " ", html).split())
+    assert "2 pairs of records were compared (0.7 a record): those that agree on one of 2" in words
+    assert "90 pairs of them look like links." in words
+    assert "the keys miss at least about 10 such links (10%)" in words
+    assert "sound of surname 1,200 80" in words
+    assert "exact 93% mistyped 5% different 2%" in words
+    assert "m[surname" not in html[html.index('id="parameters"') :]
+
+
+def test_levels_keep_the_name_of_their_field():
+    rows = candidates.level_rows(tiny(summary={**tiny().summary, **COMPARED}))
+    assert [(row.name, row.levels[0].name) for row in rows] == [
+        ("surname", "exact"),
+        ("a: b", "exact"),
+    ]
+
+
+def test_all_pairs_miss_nothing():
+    every = {**COMPARED["candidates"], "n_pairs": 3, "keys": KEYS[:1]}
+    found = candidates.candidates(tiny(summary={**tiny().summary, "candidates": every}))
+    assert found.sentences == ["All 3 pairs of records were compared: no link was missed."]
+    assert 'id="candidates"' not in render(tiny())

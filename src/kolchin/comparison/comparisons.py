@@ -2,13 +2,13 @@
 
 import dataclasses
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kolchin.comparison.base import Comparing, Floats, Levels
+from kolchin.comparison.base import MISSING, Comparing, Floats, Levels
 from kolchin.comparison.bulk import compare_pairs
 from kolchin.comparison.candidates import find
 from kolchin.comparison.chance import (
@@ -83,6 +83,8 @@ class Comparisons:
         By field and band the sum of squared frequencies and the sum of frequencies of its values.
     together
         By two fields, how many pairs of all records agree exactly on both.
+    shows
+        Whether each record has a value of each field.
     report
         How the candidates were found.
     """
@@ -97,7 +99,25 @@ class Comparisons:
     band_m: tuple[Floats, ...]
     together: Floats
     agrees: tuple[NDArray[np.bool_], ...]
+    shows: NDArray[np.bool_]
     report: CandidateReport
+
+    def levels_of(self, pairs: NDArray[np.integer[Any]]) -> Levels:
+        """Return the levels of any pairs; those that are no candidates have the last level.
+
+        A level is -1 where either record has no value.
+        """
+        n_records = len(self.shows)
+        keys = self.pairs[:, 0].astype(np.int64) * n_records + self.pairs[:, 1]
+        wanted = pairs.min(axis=1).astype(np.int64) * n_records + pairs.max(axis=1)
+        last = np.array([len(names) - 1 for names in self.level_names])
+        both = self.shows[pairs[:, 0]] & self.shows[pairs[:, 1]]
+        levels: Levels = np.where(both, last, MISSING).astype(np.int8)
+        place = np.searchsorted(keys, wanted)
+        inside = np.flatnonzero(place < keys.size)
+        found = inside[keys[place[inside]] == wanted[inside]]
+        levels[found] = self.levels[place[found]]
+        return levels
 
 
 def compare(
@@ -171,6 +191,7 @@ def _assembled(
         band_m=band_m,
         together=agreeing_pairs([one.codes for one in used], rng),
         agrees=tuple(np.arange(n.size) < max(n.size - 2, 1) for n in u),
+        shows=_frozen(np.column_stack([one.codes >= 0 for one in used])),
         report=report,
     )
 

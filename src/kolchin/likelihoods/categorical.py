@@ -50,12 +50,12 @@ class Cells(NamedTuple):
 
 
 class DirichletCategorical:
-    """Likelihood of the categorical fields of records.
+    """Likelihood of the categorical fields of records; without any, they say nothing.
 
     Parameters
     ----------
     records
-        The encoded table.
+        The encoded table of categorical fields.
     delta
         How much the records of one entity vary: a number, or a prior.
     tied
@@ -68,11 +68,11 @@ class DirichletCategorical:
         self.records = records
         sizes = [frequency.size for frequency in records.frequencies]
         self.offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        self.frequency: FloatArray = np.concatenate(records.frequencies)
+        self.frequency: FloatArray = np.concatenate([np.empty(0), *records.frequencies])
         missing = records.codes < 0
         self.codes = np.where(missing, -1, records.codes + self.offsets[:-1]).astype(np.int32)
         self.largest_gain = np.array([1 / part.min() for part in records.frequencies])
-        self.field_of_code = np.repeat(np.arange(len(sizes)), sizes)
+        self.field_of_code = np.repeat(np.arange(len(sizes)), np.array(sizes, dtype=np.int64))
         self.log_singletons = float(np.log(self.frequency[self.codes[~missing]]).sum())
 
     @property
@@ -82,8 +82,8 @@ class DirichletCategorical:
 
     @property
     def is_sampled(self) -> bool:
-        """Whether delta has a prior."""
-        return isinstance(self.delta, Gamma | Beta)
+        """Whether delta has a prior, and fields that tell of it."""
+        return self.n_fields > 0 and isinstance(self.delta, Gamma | Beta)
 
     def start(self, rng: np.random.Generator) -> Values:
         """Return a start for delta: its fixed value, or one spread about a tenth of its mean."""
@@ -104,6 +104,8 @@ class DirichletCategorical:
 
     def values(self, parameters: Mapping[str, Any]) -> Values:
         """Complete what a user gave: one delta a field."""
+        if not self.n_fields:
+            return {"delta": np.empty(0)}
         given = parameters.get("delta", self.delta)
         if isinstance(given, Gamma | Beta):
             raise ModelError("The model needs a value for 'delta', which has a prior.")
@@ -127,7 +129,7 @@ class DirichletCategorical:
 
     def log_hyper(self, values: Values) -> float:
         """Log prior density of delta."""
-        if not isinstance(self.delta, Gamma | Beta):
+        if not (self.n_fields and isinstance(self.delta, Gamma | Beta)):
             return 0.0
         free = values["delta"][:1] if self.tied else values["delta"]
         return sum(self.delta.log_density(float(d)) for d in free)
@@ -213,7 +215,7 @@ class DirichletCategorical:
         ``log_more`` adds a log factor that depends on all deltas.
         """
         prior = self.delta
-        if not isinstance(prior, Gamma | Beta):
+        if not (self.n_fields and isinstance(prior, Gamma | Beta)):
             return values
         delta = values["delta"].copy()
         for field in (None,) if self.tied else range(self.n_fields):

@@ -185,10 +185,9 @@ class _Fit:
 
     def _levels(self, pairs: FloatArray, weights: FloatArray) -> FloatArray:
         """Count the levels of pairs by field, add prior weights, and scale."""
-        counts: FloatArray = np.bincount(
-            self.place.ravel(), pairs.ravel().astype(float), minlength=int(self.offsets[-1]) + 1
-        )[:-1]
-        counts = counts + weights
+        n_places = int(self.offsets[-1])
+        found = np.bincount(self.place.ravel(), pairs.ravel().astype(float), n_places + 1)
+        counts = found[:n_places] + weights
         totals = np.add.reduceat(counts, self.offsets[:-1])
         result: FloatArray = counts / np.repeat(totals, np.diff(self.offsets))
         return result

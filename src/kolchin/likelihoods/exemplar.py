@@ -21,6 +21,7 @@ from kolchin.comparison import Comparisons
 from kolchin.errors import ModelError
 from kolchin.likelihoods.dependence import (
     Dependence,
+    Masks,
     falling_weights,
     learn_dependence,
     log_mixture,
@@ -195,11 +196,24 @@ class Exemplar:
         """Whether fields may be replaced at once, so that there are chances of it to sample."""
         return len(self.kept) > 1
 
+    @property
+    def class_names(self) -> list[str]:
+        """Which fields are replaced at once, in words; nothing comes first."""
+        return [self.named(~kept) or "nothing" for kept in self.kept]
+
+    def named(self, fields: Masks) -> str:
+        """Write a set of fields."""
+        return " + ".join(name for name, inside in zip(self.names, fields, strict=True) if inside)
+
     def start(self) -> Values:
         """Return m and rho as they are expected."""
-        if self.dependence is not None:
-            return {"m": self.dependence.m.copy(), "rho": self.dependence.rho.copy()}
-        return {"m": self._normalised(self.weights), "rho": np.ones(1)}
+        if self.dependence is None:
+            return {"m": self._normalised(self.weights)}
+        classes = {"rho": self.dependence.rho.copy()} if self.has_classes else {}
+        return {"m": self.dependence.m.copy()} | classes
+
+    def _rho(self, values: Values) -> FloatArray:
+        return values["rho"] if self.has_classes else np.ones(1)
 
     def _normalised(self, weights: FloatArray) -> FloatArray:
         """Scale the levels of each field to sum to one."""
@@ -209,7 +223,7 @@ class Exemplar:
 
     def ratios(self, values: Values) -> tuple[FloatArray, FloatArray]:
         """Return the evidence of each pattern, and of pairs not compared by what both show."""
-        log_linked = log_mixture(self.log_ratios(values), self.kept, values["rho"])
+        log_linked = log_mixture(self.log_ratios(values), self.kept, self._rho(values))
         whole = np.exp(log_linked - self.log_unlinked)
         return whole[: self.n_patterns], whole[self.n_patterns :]
 
@@ -262,8 +276,7 @@ class Exemplar:
         """Return m, all fields after each other, and rho, as they are kept in the posterior."""
         if self.fixed:
             return {}
-        names = ("m", "rho") if self.has_classes else ("m",)
-        return {name: values[name].copy() for name in names}
+        return {name: values[name].copy() for name in self.start()}
 
     def log_hyper(self, values: Values) -> float:
         """Log prior density of m and rho."""
@@ -304,14 +317,14 @@ class Exemplar:
         picks = np.unique(np.linspace(0, n_draws - 1, DRAWS_FOR_EVIDENCE).astype(int))
         total = np.zeros((patterns.size, self.n_fields))
         for pick in picks:
-            values = {n: draws[n][pick] if n in draws else start[n] for n in ("m", "rho")}
+            values = {name: draws[name][pick] if name in draws else start[name] for name in start}
             total += self._by_field(values, patterns)
         return (total / picks.size)[place]
 
     def _by_field(self, values: Values, patterns: IntArray) -> FloatArray:
         """Divide the log evidence of patterns among the fields."""
         log_m = np.append(np.log(values["m"]), 0.0)[self.place[patterns]] + self.constant[patterns]
-        parts = _differences(log_m, self.kept, values["rho"])
+        parts = _differences(log_m, self.kept, self._rho(values))
         if self.dependence is not None and len(self.dependence.shared):
             shared, chance = self.dependence.unlinked
             log_typed = np.append(np.log(self.dependence.typed), 0.0)[self.place[patterns]]
@@ -343,14 +356,14 @@ class Exemplar:
     def values(self, parameters: Mapping[str, Any]) -> Values:
         """Complete what a user gave."""
         result = self.start()
-        for name, size in (("m", self.weights.size), ("rho", self.rho_weights.size)):
-            if name not in parameters and not self.fixed and (name == "m" or self.has_classes):
+        for name, expected in result.items():
+            if name not in parameters and not self.fixed:
                 raise ModelError(f"The model needs a value for {name!r}, which has a prior.")
-            given = np.asarray(parameters.get(name, result[name]), dtype=float)
-            if given.shape != (size,):
+            given = np.asarray(parameters.get(name, expected), dtype=float)
+            if given.shape != expected.shape:
                 what = "those of all fields after each other" if name == "m" else "one a class"
                 raise ModelError(
-                    f"The {name!r} parameter must have {size} entries, {what}. "
+                    f"The {name!r} parameter must have {expected.size} entries, {what}. "
                     f"Got {given.size} instead."
                 )
             result[name] = given

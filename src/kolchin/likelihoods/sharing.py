@@ -188,16 +188,21 @@ def _count(patterns: Patterns, chances: Chances, groups: list[int], exactly: boo
     apart = shown & ~agree
     clean = (same == agree).all(axis=1) if exactly else np.ones(len(sets), dtype=bool)
     number = np.where(clean & apart.any(axis=1), patterns.number, 0.0)
-    alone: FloatArray = np.bincount(sets, number, minlength=n_sets)
+    alone = _summed(sets, number, n_sets)
     all_agree = np.where(~apart.any(axis=1), patterns.number, 0.0)
-    confirmed: FloatArray = np.bincount(sets, all_agree, minlength=n_sets)
+    confirmed = _summed(sets, all_agree, n_sets)
     confirmed = _of_larger(confirmed, n_fields) - confirmed
     several = np.where(apart.sum(axis=1) >= 2, number, 0.0)
-    joint: FloatArray = np.bincount(sets, several, minlength=n_sets)
+    joint = _summed(sets, several, n_sets)
     chance = _failing(patterns, agree, apart, groups)
-    failing = np.bincount(sets, several * chance, minlength=n_sets) / np.maximum(joint, 1.0)
+    failing = _summed(sets, several * chance, n_sets) / np.maximum(joint, 1.0)
     by_chance = _by_chance(chances, exactly)
     return Counts(alone, by_chance, confirmed, joint, confirmed * failing)
+
+
+def _summed(sets: IntArray, numbers: FloatArray, n_sets: int) -> FloatArray:
+    """Add up numbers by set."""
+    return np.bincount(sets, numbers, minlength=n_sets).astype(float)
 
 
 def _failing(

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from kolchin.errors import DataError
+from kolchin.records.fields import Compared, check_comparison
 from kolchin.records.findings import Findings, shown, some, suggestion
-from kolchin.records.inference import ColumnReport
+from kolchin.records.inference import COMPARED, ColumnReport
 from kolchin.records.shapes import Kind
 
 SUFFIX = ".toml"
@@ -17,14 +18,16 @@ HEAD = """\
 # What each column is, and whether it is compared. Edit it, then give it back:
 #     kolchin resolve PEOPLE.csv --fields {name}
 # use: true or false. kind: {kinds}.
+# cuts: where the levels of nearness of a kind end, nearest first; without it those shown.
 """
 
 
 class Choice(NamedTuple):
-    """Whether to use a column, and as what; without a kind that is inferred."""
+    """Whether to use a column, and as what; a kind that is not given is inferred."""
 
     use: bool
     kind: Kind | None
+    cuts: tuple[float, ...] | None
 
 
 class Described(Protocol):
@@ -61,6 +64,7 @@ def choices_text(described: Described | Iterable[ColumnReport], name: str = "FIE
         f"[fields.{_key(one.column)}]\n"
         f"use = {str(one.used).lower()}\n"
         f'kind = "{one.kind}"\n'
+        f"{_cuts(one)}"
         f"# {_clean(_facts(one))}\n"
         for one in reports
     ]
@@ -73,6 +77,15 @@ def _facts(one: ColumnReport) -> str:
     missing = f"{one.missing:.1%} missing" + (f", among them {marked}" if marked else "")
     decision = "Used" if one.used else "Left out"
     return f"{one.distinct:,} distinct; {missing}; {one.bits:.1f} bits. {decision}: {one.why}."
+
+
+def _cuts(one: ColumnReport) -> str:
+    """Write the cuts that were given, or as a comment those that the kind has."""
+    field = one.field
+    if not isinstance(field, Compared):
+        return ""
+    listed = ", ".join(f"{cut:g}" for cut in field.cuts)
+    return f"{'# ' if one.cuts is None else ''}cuts = [{listed}]\n"
 
 
 def _clean(text: str) -> str:
@@ -121,11 +134,11 @@ def _choice(column: str, table: Any, name: str, findings: Findings) -> Choice:
     where = f"in {name!r}, [fields.{_key(column)}]"
     if not isinstance(table, Mapping):
         findings.fault(f"{where} must be a table with use and kind. Got {shown(table)} instead.")
-        return Choice(True, None)
+        return Choice(True, None, None)
     for key in table:
         if key not in Choice._fields:
             hint = suggestion(key, Choice._fields)
-            findings.fault(f"{where} may have use and kind. Got {key!r} instead.{hint}")
+            findings.fault(f"{where} may have use, kind and cuts. Got {key!r} instead.{hint}")
     use, kind = table.get("use", True), table.get("kind")
     if not isinstance(use, bool):
         findings.fault(f"{where}, use must be true or false. Got {shown(use)} instead.")
@@ -134,4 +147,22 @@ def _choice(column: str, table: Any, name: str, findings: Findings) -> Choice:
         hint = suggestion(str(kind), map(str, Kind))
         findings.fault(f"{where}, kind must be one of {kinds}. Got {shown(kind)} instead.{hint}")
         kind = None
-    return Choice(bool(use), None if kind is None else Kind(kind))
+    chosen = None if kind is None else Kind(kind)
+    cuts = _chosen_cuts(column, table["cuts"], chosen, where, findings) if "cuts" in table else None
+    return Choice(bool(use), chosen, cuts)
+
+
+def _chosen_cuts(
+    column: str, cuts: Any, kind: Kind | None, where: str, findings: Findings
+) -> tuple[float, ...] | None:
+    """Check the cuts of one column, which mean nothing without its kind."""
+    compared = None if kind is None else COMPARED.get(kind)
+    if compared is None:
+        kinds = some((str(one) for one in COMPARED if one.is_field), limit=len(Kind))
+        findings.fault(f"{where}, cuts need a kind: one of {kinds}.")
+        return None
+    field = compared(column, tuple(cuts) if isinstance(cuts, list) else cuts)
+    checked = Findings()
+    check_comparison(field, checked)
+    findings.faults.extend(f"{where}, {fault}" for fault in checked.faults)
+    return None if checked.faults else field.cuts

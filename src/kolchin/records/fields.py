@@ -151,9 +151,14 @@ FieldLike = Field | str
 
 
 def declared(
-    fields: Iterable[FieldLike] | FieldLike | None, findings: Findings
+    fields: Iterable[FieldLike] | FieldLike | None,
+    findings: Findings,
+    kind: type[Field] = Categorical,
 ) -> tuple[Field, ...] | None:
-    """Turn what a user gave as fields into field objects; None is left for the table to decide."""
+    """Turn what a user gave as fields into field objects; None is left for the table to decide.
+
+    Names of columns become fields of a kind; Field itself leaves that for the table to decide.
+    """
     if fields is None:
         return None
     result: dict[str, Field] = {}
@@ -161,8 +166,8 @@ def declared(
         list(fields) if isinstance(fields, Iterable) and not isinstance(fields, str) else [fields]
     )
     for position, one in enumerate(given):
-        field = Categorical(one) if isinstance(one, str) else one
-        if not _is_well_made(field):
+        field = kind(one) if isinstance(one, str) else one
+        if not isinstance(one, str) and not _is_well_made(field):
             findings.fault(
                 f"fields[{position}] must be a column name, or a Categorical of a name and perhaps "
                 f"a mapping of frequencies, or a Text, Date or other kind. Got {field!r} instead."

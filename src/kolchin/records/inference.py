@@ -1,22 +1,49 @@
-"""Which columns can tell entities apart, why others cannot, and how much each can tell.
-
-To let a kind of column be compared in another way than as equal or different, change `FIELD_OF`.
-"""
+"""Which columns can tell entities apart, why others cannot, and how much each can tell."""
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from kolchin.records.cleaning import Cleaned
-from kolchin.records.fields import Categorical
+from kolchin.records.fields import (
+    Categorical,
+    Code,
+    Compared,
+    Date,
+    Email,
+    Field,
+    Name,
+    Number,
+    Phone,
+    Text,
+)
 from kolchin.records.findings import Findings, shown, some
-from kolchin.records.shapes import Kind, is_free_text, kind_of_values, words_of
+from kolchin.records.shapes import Kind, is_free_text, is_written, kind_of_values, words_of
 
-# The field that a column of each kind becomes when it is used.
-FIELD_OF = dict.fromkeys(Kind, Categorical)
+COMPARED: dict[Kind, type[Compared]] = {
+    Kind.TEXT: Text,
+    Kind.NAME: Name,
+    Kind.DATE: Date,
+    Kind.NUMBER: Number,
+    Kind.EMAIL: Email,
+    Kind.PHONE: Phone,
+    Kind.POSTCODE: Code,
+    Kind.CODE: Code,
+    # Those that are left out unless users want them.
+    Kind.NEAR_KEY: Code,
+    Kind.FREE_TEXT: Text,
+}
+"""The field that a column of each kind becomes when it is used; all others are categorical."""
+
+MOST_CODES = 100
+"""In a table of categories, numbers with at most so many values are categories as well."""
+
+MOST_COMPARED = 16
+"""A model has at most so many compared fields."""
 
 ENOUGH = 50  # records below which nearly all different means little
 NEARLY_ALL = 0.9
@@ -34,6 +61,7 @@ ENTITY_WORDS = {
     *("ent", "entity", "cluster", "true", "truth", "gold", "match", "duplicate"),
     *("entid", "entityid", "clusterid"),
 }
+HOUSE_NUMBERS = {"streetnumber", "streetno", "housenumber", "houseno", "unitnumber", "flatnumber"}
 SOURCE_NAMES = {"source", "data_source", "source_file", "source_dataset", "dataset", "filename"}
 MOST_SOURCES = 50
 
@@ -61,6 +89,8 @@ class ColumnReport:
     bits
         What agreement on it tells on average: -log2 of the chance that two random values agree,
         times the chance that both records have one.
+    cuts
+        Where the levels of nearness end, if a user said so.
     """
 
     column: str
@@ -71,6 +101,15 @@ class ColumnReport:
     missing: float
     markers: Mapping[str, int]
     bits: float
+    cuts: tuple[float, ...] | None = None
+
+    @property
+    def field(self) -> Field:
+        """The field that the column becomes when it is used."""
+        compared = COMPARED.get(self.kind)
+        if compared is None:
+            return Categorical(self.column)
+        return compared(self.column) if self.cuts is None else compared(self.column, self.cuts)
 
     def marked(self) -> str:
         """Write which values count as missing, and how often; empty cells need no telling."""
@@ -122,7 +161,7 @@ def _left_out(name: str, vocabulary: pl.Series, seen: Tally) -> tuple[Kind | Non
     nearly_all = seen.distinct >= NEARLY_ALL * seen.n_present
     if nearly_all and is_free_text(vocabulary):
         return Kind.FREE_TEXT, "it is free text, of which hardly any two are the same"
-    if seen.distinct == seen.n_present:
+    if seen.distinct == seen.n_present and (_is_numbered(name) or not is_written(name, vocabulary)):
         return Kind.IDENTIFIER, f"all its {seen.distinct:,} values differ, as an identifier's do"
     if _names_entities(name, vocabulary, seen):
         return Kind.IDENTIFIER, (
@@ -144,7 +183,9 @@ def _key_like(name: str, vocabulary: pl.Series, seen: Tally) -> tuple[Kind | Non
     nothing could outweigh it: by default the result stands on what people can check.
     """
     words = words_of(name)
-    if seen.crowd <= CROWD_OF_AN_ID and (_ends_as_id(words) or SECRET_WORDS & set(words)):
+    if HOUSE_NUMBERS & {first + second for first, second in pairwise(words)}:
+        return None, ""
+    if seen.crowd <= CROWD_OF_AN_ID and _is_numbered(name):
         if seen.distinct >= NEARLY_ALL * seen.n_present:
             return Kind.IDENTIFIER, "by its name and values it is an identifier"
     elif seen.crowd > CROWD_OF_A_KEY or kind_of_values(name, vocabulary) not in (
@@ -156,6 +197,12 @@ def _key_like(name: str, vocabulary: pl.Series, seen: Tally) -> tuple[Kind | Non
         f"it is nearly a key, shared by {seen.crowd:.1f} records on average: agreement on it would "
         "decide alone, right or wrong; use it only if it can be trusted"
     )
+
+
+def _is_numbered(name: str) -> bool:
+    """Tell names of columns that number people or records."""
+    words = words_of(name)
+    return _ends_as_id(words) or bool(SECRET_WORDS & set(words))
 
 
 def _ends_as_id(words: list[str]) -> bool:
@@ -175,10 +222,47 @@ def _names_entities(name: str, vocabulary: pl.Series, seen: Tally) -> bool:
     return len(words) == 1 and numbered and seen.distinct * LARGE_ENTITY >= seen.n_present
 
 
-def choose(reports: Iterable[ColumnReport], findings: Findings) -> list[Categorical]:
+def kind_of_field(field: Field, found: Kind) -> Kind:
+    """Return the kind of column that a field stands for: what was found, where that fits."""
+    if isinstance(field, Compared):
+        fitting = [kind for kind, compared in COMPARED.items() if isinstance(field, compared)]
+    else:
+        fitting = [Kind.CATEGORICAL]
+    return found if found in fitting or not fitting else fitting[0]
+
+
+def settled(reports: Iterable[ColumnReport]) -> tuple[ColumnReport, ...]:
+    """Look at the columns together: in a table without typed text, numbers are codes.
+
+    Surveys are of this kind. What was ticked or looked up is not mistyped as names are.
+    """
+    reports = tuple(reports)
+    if {one.kind for one in reports if one.used} - {Kind.CATEGORICAL, Kind.NUMBER}:
+        return reports
+    return tuple(
+        dataclasses.replace(one, kind=Kind.CATEGORICAL)
+        if one.kind is Kind.NUMBER and one.distinct <= MOST_CODES
+        else one
+        for one in reports
+    )
+
+
+def limited(reports: Iterable[ColumnReport]) -> tuple[ColumnReport, ...]:
+    """Leave out the least telling of the compared columns, where they are more than a model has."""
+    reports = tuple(reports)
+    compared = [one for one in reports if one.used and isinstance(one.field, Compared)]
+    least = {one.column for one in sorted(compared, key=lambda one: -one.bits)[MOST_COMPARED:]}
+    why = f"of {len(compared)} columns to be compared the {MOST_COMPARED} most telling are used"
+    return tuple(
+        dataclasses.replace(one, used=False, why=why) if one.column in least else one
+        for one in reports
+    )
+
+
+def choose(reports: Iterable[ColumnReport], findings: Findings) -> list[Field]:
     """Return the fields that reports speak of, and note why other columns are none."""
     reports = list(reports)
-    usable = [FIELD_OF[one.kind](one.column) for one in reports if one.used]
+    usable = [one.field for one in reports if one.used]
     left_out = _left_out_lines([one for one in reports if not one.used])
     if usable:
         findings.notes.extend(left_out)

@@ -21,11 +21,19 @@ from kolchin.records.cleaning import (
 from kolchin.records.encoding import encode_fields
 from kolchin.records.fields import Categorical, Field, FieldLike, declared
 from kolchin.records.findings import Findings, suggestion
-from kolchin.records.inference import ColumnReport, choose, inferred, reported
+from kolchin.records.inference import (
+    ColumnReport,
+    choose,
+    inferred,
+    kind_of_field,
+    limited,
+    reported,
+    settled,
+)
 from kolchin.records.linking import read_tables
 from kolchin.records.records import Records
 from kolchin.records.roles import WHY, Roles, check_roles, ids_of, text_of
-from kolchin.records.shapes import Kind
+from kolchin.records.shapes import Kind, kind_of_values
 from kolchin.records.values import as_text
 
 FieldsLike = Iterable[FieldLike] | FieldLike | os.PathLike[str] | None
@@ -109,8 +117,8 @@ def load(
         A path, several paths, or a table as `Records.from_table` takes it. The records of several
         files are linked together: columns are matched by name, and a source is made of file names.
     fields
-        Fields or column names, or the path of a .toml file as `write_choices` writes it. By
-        default, all columns that can tell entities apart.
+        Fields, or column names, whose kind is inferred, or the path of a .toml file as
+        `write_choices` writes it. By default, all columns that can tell entities apart.
     id, source, truth
         Columns that name a record, say where it comes from, and which entity it is of. They
         are never fields.
@@ -164,7 +172,7 @@ def inspect(
     findings = Findings()
     how = _cleaning(normalise, missing, findings)
     opened = _open(table, Roles(id, source, truth), how, findings)
-    reports = tuple(_inferred(opened, name) for name in opened.frame.columns)
+    reports = limited(settled(_inferred(opened, name) for name in opened.frame.columns))
     _note_markers(reports, findings)
     return Inspection(reports, tuple(findings.notes))
 
@@ -185,7 +193,7 @@ def _wanted(fields: FieldsLike, findings: Findings) -> tuple[Field, ...] | dict[
         fields = Path(fields)
     if isinstance(fields, os.PathLike):
         return read_choices(Path(fields), findings) or {}
-    return declared(fields, findings)
+    return declared(fields, findings, kind=Field)
 
 
 def _open(table: Any, roles: Roles, how: Cleaning, findings: Findings) -> _Opened:
@@ -222,9 +230,10 @@ def _decide(
     findings: Findings,
 ) -> tuple[tuple[ColumnReport, ...], Sequence[Field]]:
     """Say of each column whether it is used, and return the fields in the order they were given."""
-    reports = tuple(_inferred(opened, name) for name in opened.frame.columns)
+    reports = settled(_inferred(opened, name) for name in opened.frame.columns)
     _note_markers(reports, findings)
     if wanted is None:
+        reports = limited(reports)
         return reports, choose([one for one in reports if one.column not in opened.roles], findings)
     if isinstance(wanted, Mapping):
         _check_columns(opened, wanted, [c for c, choice in wanted.items() if choice.use], findings)
@@ -232,8 +241,11 @@ def _decide(
         return reports, choose([one for one in reports if one.used], findings)
     named = [field.column for field in wanted]
     _check_columns(opened, named, named, findings)
-    reports = tuple(_as_named(one, set(named), opened.roles) for one in reports)
-    return reports, [_with_clean_weights(field, how) for field in wanted]
+    of_column = {one.column: one for one in reports}
+    fields = [_of_a_kind(field, of_column, opened) for field in wanted]
+    by_name = {field.column: field for field in fields}
+    reports = tuple(_as_named(one, by_name, opened.roles) for one in reports)
+    return reports, [_with_clean_weights(field, how) for field in fields]
 
 
 def _check_columns(
@@ -268,15 +280,31 @@ def _as_chosen(
     if choice is None:
         return dataclasses.replace(one, used=False, why="the file of fields does not name it")
     why = f"the file of fields says use = {str(choice.use).lower()}"
-    return dataclasses.replace(one, kind=choice.kind or one.kind, used=choice.use, why=why)
+    kind = choice.kind or one.kind
+    return dataclasses.replace(one, kind=kind, cuts=choice.cuts, used=choice.use, why=why)
 
 
-def _as_named(one: ColumnReport, named: set[str], roles: Mapping[str, Kind]) -> ColumnReport:
+def _of_a_kind(field: Field, reports: Mapping[str, ColumnReport], opened: _Opened) -> Field:
+    """Return the field that a column is by its values, where only its name was given."""
+    one = reports.get(field.column)
+    if type(field) is not Field or one is None or field.column not in opened.cleaned:
+        return field
+    vocabulary = opened.cleaned[field.column].values.vocabulary
+    kind = one.kind if one.kind.is_field else kind_of_values(field.column, vocabulary)
+    return dataclasses.replace(one, kind=kind).field
+
+
+def _as_named(
+    one: ColumnReport, fields: Mapping[str, Field], roles: Mapping[str, Kind]
+) -> ColumnReport:
     """Follow what was given as fields."""
     if one.column in roles:
         return one
-    used = one.column in named
-    return dataclasses.replace(one, used=used, why=f"{'' if used else 'not '}named in fields")
+    field = fields.get(one.column)
+    if field is None:
+        return dataclasses.replace(one, used=False, why="not named in fields")
+    kind, cuts = kind_of_field(field, one.kind), getattr(field, "cuts", None)
+    return dataclasses.replace(one, kind=kind, cuts=cuts, used=True, why="named in fields")
 
 
 def _with_clean_weights(field: Field, how: Cleaning) -> Field:
@@ -298,10 +326,7 @@ def _note_markers(reports: Iterable[ColumnReport], findings: Findings) -> None:
 
 def column_table(reports: Iterable[ColumnReport]) -> pl.DataFrame:
     """Return what was found about each column as a table, one row a column."""
-    rows = [
-        {**dataclasses.asdict(one), "kind": str(one.kind), "markers": one.marked()}
-        for one in reports
-    ]
+    rows = [{**vars(one), "kind": str(one.kind), "markers": one.marked()} for one in reports]
     schema = {
         "column": pl.String,
         "kind": pl.String,
@@ -323,6 +348,8 @@ def _fingerprint(records: Records, values: pl.DataFrame, ids: pl.Series) -> str:
         digest.update(batch.write_csv(include_header=False).encode())
     for name in (*values.columns, *records.names):
         digest.update(f"{name!r};".encode())
+    for field in records.fields:
+        digest.update(f"{type(field).__name__}{getattr(field, 'cuts', ())!r};".encode())
     digest.update(records.codes.tobytes())
     for weights in records.frequencies:
         digest.update(weights.tobytes())

@@ -12,7 +12,7 @@ from kolchin.records.cleaning import AS_IT_IS, clean_table
 from kolchin.records.encoding import Column, encode_codes, encode_fields
 from kolchin.records.fields import Field, FieldLike, declared
 from kolchin.records.findings import Findings
-from kolchin.records.inference import choose, inferred
+from kolchin.records.inference import choose, inferred, limited, settled
 from kolchin.records.reading import read_table
 from kolchin.records.values import take
 
@@ -142,6 +142,17 @@ class Records:
         """The fields' column names."""
         return tuple(field.column for field in self.fields)
 
+    def select(self, places: Sequence[int]) -> Self:
+        """Return the same records with some of the fields, given by their places; even none."""
+        codes = np.ascontiguousarray(self.codes[:, list(places)])
+        codes.setflags(write=False)
+        return type(self)(
+            fields=tuple(self.fields[f] for f in places),
+            codes=codes,
+            vocabularies=tuple(self.vocabularies[f] for f in places),
+            frequencies=tuple(self.frequencies[f] for f in places),
+        )
+
     def decode(self) -> pl.DataFrame:
         """Return the records' values as a table, None where they are missing.
 
@@ -180,7 +191,8 @@ def _encoded(
         findings.fault(f"at least two records are needed. Got {frame.height} instead.")
         return []
     if fields is None:
-        fields = choose([inferred(name, column) for name, column in cleaned.items()], findings)
+        reports = settled(inferred(name, column) for name, column in cleaned.items())
+        fields = choose(limited(reports), findings)
     return encode_fields(fields, cleaned, findings)
 
 

@@ -32,7 +32,22 @@ NAMES = {
         *("name", "names", "surname", "forename", "firstname", "lastname", "fullname"),
         *("fname", "lname", "gname", "street", "address", "addr", "city", "town", "suburb"),
     },
+    "name": {
+        *("name", "names", "fullname", "person", "people", "patient", "customer", "client"),
+        *("member", "employee", "author", "student", "contact", "holder"),
+    },
 }
+NOT_OF_A_PERSON = {
+    *("street", "address", "city", "town", "suburb", "company", "business", "firm", "shop"),
+    *("organisation", "organization", "employer", "brand", "product", "title", "user", "domain"),
+}
+PERSON = r"^[^\W\d_]+[^\w,]*([ ,]+[^\W\d_][^\d&@/]*){1,5}$"
+FIRM = (
+    r"(^the | of | at |&|\b(inc|ltd|llc|gmbh|plc|corp|company|group|bank|hotel|restaurant|cafe|bar"
+    r"|grill|house|club|kitchen|street|st|road|rd|avenue|ave|school|university)\b)"
+)
+MOST_FIRMS = 0.1
+WORDS = r"^\D+$|[^\W\d_]{3,}.*\s|\s.*[^\W\d_]{3,}"
 
 
 class Kind(StrEnum):
@@ -40,6 +55,7 @@ class Kind(StrEnum):
 
     CATEGORICAL = "categorical"
     TEXT = "text"
+    NAME = "name"
     DATE = "date"
     NUMBER = "number"
     EMAIL = "email"
@@ -62,7 +78,7 @@ class Kind(StrEnum):
     def is_field(self) -> bool:
         """Whether columns of this kind are fields unless told otherwise."""
         return self in (
-            *(Kind.CATEGORICAL, Kind.TEXT, Kind.DATE, Kind.NUMBER),
+            *(Kind.CATEGORICAL, Kind.TEXT, Kind.NAME, Kind.DATE, Kind.NUMBER),
             *(Kind.EMAIL, Kind.PHONE, Kind.POSTCODE, Kind.CODE),
         )
 
@@ -82,8 +98,10 @@ def kind_of_values(name: str, vocabulary: pl.Series) -> Kind:
     if dtype.is_temporal():
         return Kind.DATE
     if dtype != pl.String:
-        numeric = dtype.is_numeric() and vocabulary.len() > FEW
-        return _named(name, ["0"]) or (Kind.NUMBER if numeric else Kind.CATEGORICAL)
+        named = _named(name, ["0"])
+        if named is not None or not dtype.is_numeric():
+            return named or Kind.CATEGORICAL
+        return Kind.NUMBER if vocabulary.len() > FEW else Kind.CATEGORICAL
     values = sample(vocabulary)
     if _most(values, EMAIL):
         return Kind.EMAIL
@@ -117,9 +135,26 @@ def _named(name: str, values: Sequence[str]) -> Kind | None:
         return Kind.PHONE
     if names & NAMES["postcode"] and digits:
         return Kind.POSTCODE
+    if names & NAMES["name"] and _are_persons(names, values):
+        return Kind.NAME
     if names & NAMES["text"] and _most(values, r"[^\W\d_]"):
         return Kind.TEXT
     return None
+
+
+def _are_persons(names: set[str], values: Sequence[str]) -> bool:
+    """Tell full names of people from single names, and from those of firms and streets."""
+    if names & NOT_OF_A_PERSON or not _most(values, PERSON):
+        return False
+    return sum(re.search(FIRM, value) is not None for value in values) <= MOST_FIRMS * len(values)
+
+
+def is_written(name: str, vocabulary: pl.Series) -> bool:
+    """Tell values that people write, and mistype, from the numbers and codes of identifiers."""
+    kind = kind_of_values(name, vocabulary)
+    if kind is Kind.TEXT:
+        return _most(sample(vocabulary), WORDS)
+    return kind in (Kind.NAME, Kind.DATE, Kind.EMAIL, Kind.PHONE, Kind.POSTCODE)
 
 
 def is_free_text(vocabulary: pl.Series) -> bool:

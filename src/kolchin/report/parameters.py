@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from kolchin.report.candidates import M
 from kolchin.report.content import Content
 from kolchin.report.words import is_number, number, percent, text
 
@@ -21,9 +22,16 @@ class ParameterRow(NamedTuple):
 
 
 def parameter_rows(content: Content) -> list[ParameterRow]:
-    """Return the parameters, of the distribution of sizes what is not rare."""
+    """Return the parameters, of the distribution of sizes what is not rare.
+
+    Those of compared fields stand with the candidates, by field and level.
+    """
     given = content.summary.get("parameters") or {}
-    rows = [_row(name, values) for name, values in given.items() if not _is_rare_size(name, values)]
+    rows = [
+        _row(name, values)
+        for name, values in given.items()
+        if not (_is_rare_size(name, values) or name.startswith(M))
+    ]
     return rows[:MOST_ROWS]
 
 

@@ -8,6 +8,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from kolchin.report import (
+    candidates,
     charts,
     confidence,
     diagnostics,
@@ -55,6 +56,7 @@ def render_page(content: Content) -> str:
             fields=fields.field_rows(content),
             n_fields=content.fields.height,
             fields_in_words=fields.in_words(content),
+            candidates=candidates.candidates(content),
             parameters=parameters.parameter_rows(content),
             verdict=diagnostics.verdict(content),
             traces=traces,

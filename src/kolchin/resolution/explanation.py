@@ -1,6 +1,7 @@
 """Why two records are (not) the same: evidence field by field, in bits."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from kolchin.model import Model
 from kolchin.parameters import FloatArray
 from kolchin.posterior import Posterior
 from kolchin.priors.base import SizeCounts
+from kolchin.records import Compared
 
 DRAWS_FOR_PRIOR = 200
 
@@ -23,7 +25,8 @@ class Explanation:
     Attributes
     ----------
     record_a, record_b : the records' ids.
-    fields : field, value_a, value_b, bits: log2 of the field's Bayes factor, posterior mean.
+    fields : field, value_a, value_b, compared: how the values compare, such as "mistyped", and
+        bits: log2 of the field's Bayes factor, posterior mean.
     evidence : the sum of all fields' bits.
     prior : log2 of the prior odds that two single records are of one entity, posterior mean.
     probability : the posterior probability that the two are of one entity.
@@ -41,19 +44,25 @@ class Explanation:
     forbidden: bool = False
 
     def __str__(self) -> str:
-        rows = [("field", f"record {self.record_a}", f"record {self.record_b}", "bits")]
+        rows = [("field", f"record {self.record_a}", f"record {self.record_b}", "compared", "bits")]
         rows += [
-            (row["field"], _shown(row["value_a"]), _shown(row["value_b"]), f"{row['bits']:+.2f}")
+            (
+                row["field"],
+                _shown(row["value_a"]),
+                _shown(row["value_b"]),
+                row["compared"],
+                f"{row['bits']:+.2f}",
+            )
             for row in self.fields.iter_rows(named=True)
         ]
-        rows.append(("all fields", "", "", f"{self.evidence:+.2f}"))
+        rows.append(("all fields", "", "", "", f"{self.evidence:+.2f}"))
         if self.prior is not None:
-            rows.append(("before looking", "", "", f"{self.prior:+.2f}"))
-            rows.append(("both together", "", "", f"{self.prior + self.evidence:+.2f}"))
-        widths = [max(len(row[k]) for row in rows) for k in range(4)]
+            rows.append(("before looking", "", "", "", f"{self.prior:+.2f}"))
+            rows.append(("both together", "", "", "", f"{self.prior + self.evidence:+.2f}"))
+        widths = [max(len(row[k]) for row in rows) for k in range(5)]
         lines = [
-            "  ".join([*(c.ljust(w) for c, w in zip(row[:3], widths, strict=False))])
-            + f"  {row[3]:>{widths[3]}}"
+            "  ".join([*(c.ljust(w) for c, w in zip(row[:4], widths, strict=False))])
+            + f"  {row[4]:>{widths[4]}}"
             for row in rows
         ]
         lines.insert(1, "  ".join("-" * width for width in widths))
@@ -81,14 +90,41 @@ def _shown(value: Any, width: int = 30) -> str:
 
 def pair_bits(model: Model, posterior: Posterior, pairs: NDArray[Any]) -> FloatArray:
     """Return the evidence of pairs of records, (pair, field), in bits, posterior mean."""
-    drawn = posterior.parameters.get("delta")
+    drawn = {
+        name: array.reshape(len(posterior), *array.shape[2:])
+        for name, array in posterior.parameters.items()
+    }
+    is_compared = np.array([isinstance(field, Compared) for field in model.records.fields])
+    evidence = np.zeros((len(pairs), is_compared.size))
+    if not is_compared.all():
+        evidence[:, ~is_compared] = model.likelihood.pair_evidence(pairs, _deltas(model, drawn))
+    if model.compared is not None:
+        evidence[:, is_compared] = model.compared.pair_evidence(pairs, drawn)
+    return evidence / math.log(2)
+
+
+def _deltas(model: Model, drawn: Mapping[str, FloatArray]) -> FloatArray:
+    """Return the draws of delta, (draw, field), or the one that is fixed."""
     likelihood = model.likelihood
-    if drawn is None:
-        deltas = likelihood.values({})["delta"][None, :]
-    else:
-        flat = drawn.reshape(len(posterior), -1)
-        deltas = np.broadcast_to(flat, (len(posterior), likelihood.n_fields))
-    return likelihood.pair_evidence(pairs, deltas) / math.log(2)
+    fixed = None if "delta" in drawn else likelihood.values({})["delta"][None, :]
+    deltas = drawn["delta"] if fixed is None else fixed
+    flat: FloatArray = deltas.reshape(len(deltas), -1)
+    return np.broadcast_to(flat, (len(flat), likelihood.n_fields))
+
+
+def compared_words(model: Model, one: int, two: int) -> list[str]:
+    """Say of each field how the values of two records compare."""
+    words = {}
+    codes, categorical = model.likelihood.codes, model.likelihood.records
+    for name, a, b in zip(categorical.names, codes[one], codes[two], strict=True):
+        words[name] = "missing" if min(a, b) < 0 else "exact" if a == b else "different"
+    comparisons = model.comparisons
+    if comparisons is not None:
+        (levels,) = comparisons.levels_of(np.array([[one, two]]))
+        names = zip(comparisons.fields, comparisons.level_names, levels, strict=True)
+        for field, of_field, level in names:
+            words[field.column] = "missing" if level < 0 else of_field[level]
+    return [words[name] for name in model.records.names]
 
 
 def pair_probability(posterior: Posterior, one: int, two: int) -> float:
@@ -121,7 +157,8 @@ def _log_odds(model: Model, posterior: Posterior, chain: int, draw: int) -> floa
         return None
     # Without mu, where there is one: it is integrated out, as in the sampler.
     given = {name: v[chain, draw] for name, v in posterior.parameters.items()}
-    own = {name: value for name, value in given.items() if name not in ("mu", "delta")}
+    known = prior.hypers(n_records)
+    own = {name: value for name, value in given.items() if name in known and name != "mu"}
     values = prior.values(n_records, own)
     linked = counts + np.eye(1, counts.size, 2, dtype=np.int64)[0]
     linked[1] -= 2

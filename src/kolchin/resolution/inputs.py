@@ -1,19 +1,38 @@
 """The table that a run is about, kept with its draws so that results can be made again."""
 
+import io
 import json
 import zipfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from kolchin.errors import DataError
 from kolchin.files import replacing
-from kolchin.records import Categorical, Records
+from kolchin.records import (
+    Categorical,
+    Code,
+    Compared,
+    Date,
+    Email,
+    Field,
+    Name,
+    Number,
+    Phone,
+    Records,
+    Text,
+)
 from kolchin.records.findings import suggestion
 from kolchin.records.loading import Loaded
+
+KINDS: dict[str, Any] = {
+    kind.__name__: kind for kind in (Categorical, Text, Name, Date, Number, Email, Phone, Code)
+}
 
 UNREADABLE = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile)
 """What NumPy and JSON raise on a file that is damaged or is no such file."""
@@ -91,7 +110,7 @@ class Input:
                 table.write_parquet(part)
         header = {
             "title": self.title,
-            "fields": list(self.records.names),
+            "fields": [_plain_field(field) for field in self.records.fields],
             "id_column": self.id_column,
             "notes": self.notes,
             "fingerprint": self.fingerprint,
@@ -99,7 +118,14 @@ class Input:
         weights = {f"frequencies-{k}": w for k, w in enumerate(self.records.frequencies)}
         text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
         with replacing(folder / "records.npz") as part, part.open("wb") as file:
-            np.savez(file, allow_pickle=False, header=text, codes=self.records.codes, **weights)
+            np.savez(
+                file,
+                allow_pickle=False,
+                header=text,
+                codes=self.records.codes,
+                vocabularies=_packed(self.records.vocabularies),
+                **weights,
+            )
 
     @classmethod
     def load(cls, folder: Path) -> Self:
@@ -108,9 +134,10 @@ class Input:
             path = folder / "records.npz"
             with path.open("rb") as file, np.load(file, allow_pickle=False) as data:
                 header = json.loads(bytes(data["header"]))
-                names = header["fields"]
+                fields = tuple(map(_field_of, header["fields"]))
                 codes = data["codes"]
-                weights = tuple(data[f"frequencies-{k}"] for k in range(len(names)))
+                vocabularies = _unpacked(data["vocabularies"])
+                weights = tuple(data[f"frequencies-{k}"] for k in range(len(fields)))
             tables = {
                 name: pl.read_parquet(folder / f"{name}.parquet")
                 for name in ("values", "about", "fields")
@@ -118,11 +145,9 @@ class Input:
         except (*UNREADABLE, pl.exceptions.PolarsError) as error:
             raise DataError(f"The table kept in {folder} cannot be read: {error}") from error
         codes.setflags(write=False)
-        fields = tuple(Categorical(name) for name in names)
-        numbers = tuple(tuple(range(w.size)) for w in weights)
         return cls(
             title=header["title"],
-            records=Records(fields, codes, numbers, weights),
+            records=Records(fields, codes, vocabularies, weights),
             values=tables["values"],
             about=tables["about"],
             fields=tables["fields"],
@@ -130,3 +155,43 @@ class Input:
             notes=tuple(header["notes"]),
             fingerprint=header["fingerprint"],
         )
+
+
+def check_fields_can_be_kept(fields: Iterable[Any]) -> None:
+    """Refuse fields that a file cannot hold: functions, and classes of a user's own."""
+    lost = [
+        f"{type(field).__name__}({field.column!r})"
+        for field in fields
+        if isinstance(field, Compared)
+        and (field.comparator is not None or type(field).__name__ not in KINDS)
+    ]
+    if lost:
+        raise DataError(
+            f"A run directory cannot hold a comparator, which is Python: {', '.join(lost)}. "
+            "Resolve without 'out' and use the result as it is, or compare these fields by a kind."
+        )
+
+
+def _plain_field(field: Field) -> dict[str, Any]:
+    """Return a field as plain data; given frequencies are kept with the records."""
+    cuts = {"cuts": list(field.cuts)} if isinstance(field, Compared) else {}
+    return {"kind": type(field).__name__, "column": field.column, **cuts}
+
+
+def _field_of(data: dict[str, Any]) -> Field:
+    cuts = {"cuts": tuple(data["cuts"])} if "cuts" in data else {}
+    field: Field = KINDS[data["kind"]](data["column"], **cuts)
+    return field
+
+
+def _packed(vocabularies: Iterable[tuple[Any, ...]]) -> NDArray[np.uint8]:
+    """Return the values of all fields as the bytes of a table, each in its type."""
+    lists = {f"{k}": pl.Series(values).implode() for k, values in enumerate(vocabularies)}
+    buffer = io.BytesIO()
+    pl.DataFrame(lists).write_ipc(buffer)
+    return np.frombuffer(buffer.getvalue(), dtype=np.uint8)
+
+
+def _unpacked(packed: NDArray[np.uint8]) -> tuple[tuple[Any, ...], ...]:
+    table = pl.read_ipc(io.BytesIO(packed.tobytes()))
+    return tuple(tuple(column.explode().to_list()) for column in table)

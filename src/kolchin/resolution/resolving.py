@@ -2,19 +2,20 @@
 
 import time
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from kolchin.errors import ModelError
+from kolchin.model import Model
 from kolchin.parameters import Gamma, Hyper
 from kolchin.priors import Prior
-from kolchin.records import DataWarning
+from kolchin.records import Compared, DataWarning
 from kolchin.records.fields import FieldLike
 from kolchin.records.loading import load
 from kolchin.resolution.directory import RunDirectory
 from kolchin.resolution.display import Display, Watcher
-from kolchin.resolution.inputs import Input
+from kolchin.resolution.inputs import Input, check_fields_can_be_kept
 from kolchin.resolution.result import Result
 from kolchin.resolution.session import Session
 from kolchin.resolution.settings import DEFAULT_TIME_LIMIT, Settings
@@ -29,6 +30,7 @@ def resolve(
     source: str | None = None,
     truth: str | None = None,
     one_per_source: bool = False,
+    keys: Sequence[Sequence[str]] | None = None,
     prior: str | Prior = "nbd",
     delta: Hyper = Gamma(1, 1),
     tied: bool = True,
@@ -51,11 +53,15 @@ def resolve(
         A path, several paths, or a DataFrame of any kind.
     fields
         What the model looks at: column names, fields, or a FIELDS.toml file; found by default.
+        Names become fields of the kind that their columns seem to be.
     id, source, truth
         Columns with the records' ids, their sources, and their true entities. The truth never
         informs the model: it is for the evaluation alone.
     one_per_source
         No source has two records of one entity, so never link records of the same source.
+    keys
+        Columns on all of which records agree that should be compared, such as
+        ``[("surname", "dob")]``, beside the pairs that are found automatically.
     prior
         "nbd", "nbnb", "dp", "pyp", "escnb" or "escd", or a prior such as ``kp.NBNB(r=1)``.
     delta, tied
@@ -91,14 +97,19 @@ def resolve(
     >>> result.entities.columns
     ['record', 'entity', 'entity_size', 'confidence']
     """
-    settings = Settings.checked(prior, delta, tied, chains, draws, seed, time_limit, one_per_source)
+    settings = Settings.checked(
+        prior, delta, tied, chains, draws, seed, time_limit, one_per_source, keys
+    )
     if merged and out is None:
         raise ModelError(
             "The 'merged' parameter needs 'out', a directory to write to; without one, use the "
             "result's merged()."
         )
+    if isinstance(fields, Iterator):
+        fields = list(fields)
     directory = None if out is None else RunDirectory(Path(out))
     if directory is not None:
+        check_fields_can_be_kept(fields if isinstance(fields, Iterable) else [fields])
         settings.to_json()  # refuses priors that a directory cannot hold
         directory.check_free(overwrite)
     choices: dict[str, Any] = {"fields": fields, "id": id, "source": source, "truth": truth}
@@ -108,10 +119,11 @@ def resolve(
         loaded = load(table, **choices, normalise=normalise)
         given = Input.of(loaded, title_of(table))
         _tell_input(display, given)
-        # refuses what it cannot use before anything is written
-        settings.model(given.records, given.source)
-        reading = time.monotonic() - began
-        session = Session(given, settings, directory, time_limit, cores, display, reading)
+        seconds = {"reading": time.monotonic() - began}
+        # Before anything is written: a model refuses what it cannot use.
+        model = _model(settings, given, display)
+        seconds["comparing"] = time.monotonic() - began - seconds["reading"]
+        session = Session(given, settings, model, directory, time_limit, cores, display, seconds)
         if directory is None:
             return session.run()
         with directory.locked():
@@ -119,7 +131,7 @@ def resolve(
                 "settings": settings.to_json(),
                 "input": repeatable(table, choices | {"normalise": normalise}),
                 "merged": merged,
-                "reading": reading,
+                "seconds": seconds,
             }
             directory.begin(given, asked)
             return session.run(merged)
@@ -150,8 +162,17 @@ def resume(
             settings = settings.drawing(draws)
             Settings.checked(settings.prior, 1.0, True, 1, draws, 1, time_limit)
             directory.ask({**asked, "settings": settings.to_json()})
-        session = Session(given, settings, directory, time_limit, cores, display, asked["reading"])
+        model = _model(settings, given, display)
+        seconds = asked["seconds"]
+        session = Session(given, settings, model, directory, time_limit, cores, display, seconds)
         return session.run(asked["merged"])
+
+
+def _model(settings: Settings, given: Input, display: Display) -> Model:
+    """Build the model once, which may take seconds where there is much to compare."""
+    if any(isinstance(field, Compared) for field in given.records.fields):
+        display.phase("comparing candidate pairs")
+    return settings.model(given.records, given.source)
 
 
 def _check_more(directory: RunDirectory, draws: int) -> None:

@@ -17,7 +17,13 @@ from kolchin.posterior.diagnostics import quantities
 from kolchin.posterior.links import largest_listed
 from kolchin.posterior.scores import calibration, evaluate_posterior
 from kolchin.resolution.directory import RunDirectory
-from kolchin.resolution.explanation import Explanation, pair_bits, pair_probability, prior_bits
+from kolchin.resolution.explanation import (
+    Explanation,
+    compared_words,
+    pair_bits,
+    pair_probability,
+    prior_bits,
+)
 from kolchin.resolution.inputs import Input
 from kolchin.resolution.settings import Settings
 from kolchin.resolution.summary import describe, finite, size_table
@@ -47,12 +53,14 @@ class Result:
         posterior: Posterior,
         ended: str,
         seconds: Mapping[str, float],
+        model: Model | None = None,
     ) -> None:
         self._given = given
         self._settings = settings
         self.posterior = posterior
         self.ended = ended
         self.seconds = dict(seconds)
+        self._built = model
         self.notes = (*given.notes, *_left_out(posterior))
 
     @classmethod
@@ -64,7 +72,7 @@ class Result:
             raise DataError(
                 f"The run in {path} has no draws yet. 'kolchin resume {path}' goes on with it."
             )
-        seconds = {"reading": asked["reading"], "sampling": header["seconds"]}
+        seconds = {**asked["seconds"], "sampling": header["seconds"]}
         return cls(
             Input.load(directory.posterior),
             Settings.from_json(asked["settings"]),
@@ -75,7 +83,7 @@ class Result:
 
     @cached_property
     def _model(self) -> Model:
-        return self._settings.model(self._given.records, self._given.source)
+        return self._built or self._settings.model(self._given.records, self._given.source)
 
     @cached_property
     def labels(self) -> Labels:
@@ -123,6 +131,9 @@ class Result:
         from kolchin import __version__
 
         whole = dict(self._description)
+        candidates = self._candidates()
+        if candidates is not None:
+            whole["candidates"] = candidates
         whole["entities_shown"] = int(self.labels.max()) + 1
         whole["ended"] = self.ended
         whole["draws"] = self.posterior.n_draws
@@ -139,6 +150,20 @@ class Result:
         whole["notes"] = list(self.notes)
         plain: dict[str, Any] = finite(whole)
         return plain
+
+    def _candidates(self) -> dict[str, Any] | None:
+        """Return how many pairs were compared, by which keys, and what these may have missed."""
+        comparisons = self._model.comparisons
+        if comparisons is None:
+            return None
+        report = comparisons.report
+        return {
+            "n_pairs": report.n_pairs,
+            "pairs_a_record": round(report.pairs_a_record, 2),
+            "n_likely": report.n_likely,
+            "missed": report.missed,
+            "keys": report.table().to_dicts(),
+        }
 
     @cached_property
     def _description(self) -> dict[str, Any]:
@@ -177,6 +202,7 @@ class Result:
                 "field": names,
                 "value_a": [given.values[name][one] for name in names],
                 "value_b": [given.values[name][two] for name in names],
+                "compared": compared_words(self._model, one, two),
                 "bits": bits,
             },
             schema_overrides={"value_a": pl.String, "value_b": pl.String},

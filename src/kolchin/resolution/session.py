@@ -2,11 +2,13 @@
 
 import math
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
 
 from kolchin.errors import SamplerError
+from kolchin.model import Model
 from kolchin.resolution.directory import RunDirectory
 from kolchin.resolution.display import Display
 from kolchin.resolution.inputs import Input
@@ -26,19 +28,21 @@ class Session:
         self,
         given: Input,
         settings: Settings,
+        model: Model,
         directory: RunDirectory | None,
         time_limit: float | None,
         cores: int | None,
         display: Display,
-        reading: float,
+        seconds: Mapping[str, float],
     ) -> None:
         self.given = given
         self.settings = settings
+        self.model = model
         self.directory = directory
         self.limit = math.inf if time_limit is None else time_limit
         self.cores = cores
         self.display = display
-        self.reading = reading
+        self.seconds = seconds
 
     def run(self, merged: bool = False) -> Result:
         """Sample from where the run is, and make the results."""
@@ -47,17 +51,16 @@ class Session:
             self._sample(run)
         began = time.monotonic()
         self.display.phase("making the results")
-        seconds = {"reading": self.reading, "sampling": run.seconds}
+        seconds = {**self.seconds, "sampling": run.seconds}
         ended = "time" if run.ended == "stopped" else run.ended
-        result = Result(self.given, self.settings, run.posterior(), ended, seconds)
+        result = Result(self.given, self.settings, run.posterior(), ended, seconds, self.model)
         if self.directory is not None:
             write_results(self.directory, result, merged, began)
         return result
 
     def _taken_up(self) -> Run:
         self.display.phase("looking for pairs")
-        model = self.settings.model(self.given.records, self.given.source)
-        run = Run.begin(model, self.settings.plan(), self.settings.seed)
+        run = Run.begin(self.model, self.settings.plan(), self.settings.seed)
         if self.directory is not None:
             self.directory.restore(run)
         if self.settings.draws is not None:

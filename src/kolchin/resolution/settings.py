@@ -1,6 +1,7 @@
 """What a run was asked for, as plain data from which it can be made again."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
@@ -46,6 +47,7 @@ class Settings:
     warmup: int
     seed: int
     one_per_source: bool = False
+    keys: tuple[tuple[str, ...], ...] = ()
 
     @classmethod
     def checked(
@@ -58,6 +60,7 @@ class Settings:
         seed: int | None,
         time_limit: float | None,
         one_per_source: bool = False,
+        keys: Sequence[Sequence[str]] | None = None,
     ) -> Self:
         """Check what a user gave; every fault is told in one message."""
         faults: list[str] = []
@@ -71,17 +74,18 @@ class Settings:
             faults.append("The 'draws' parameter must be a whole number of at least 1. Got 0.")
         if time_limit is not None and not time_limit > 0:
             faults.append(f"The 'time_limit' must be more than 0 seconds. Got {time_limit!r}.")
+        wanted = _checked_keys(keys or (), faults)
         if faults:
             raise ModelError("\n".join(faults))
         if seed is None:
             seed = int(np.random.SeedSequence().generate_state(1)[0])
         how = bool(tied), int(chains), draws, warmup, int(seed), bool(one_per_source)
-        return cls(chosen, delta, *how)
+        return cls(chosen, delta, *how, wanted)
 
     def model(self, records: Records, source: pl.Series | None = None) -> Model:
         """Return the model of some records that come from these sources."""
         sources = source_numbers(source) if self.one_per_source else None
-        return Model(records, self.prior, self.delta, self.tied, sources=sources)
+        return Model(records, self.prior, self.delta, self.tied, sources=sources, keys=self.keys)
 
     def plan(self) -> Plan:
         """Return how chains run."""
@@ -103,6 +107,7 @@ class Settings:
             "draws": self.draws,
             "warmup": self.warmup,
             "thin": THIN,
+            **({"keys": [list(key) for key in self.keys]} if self.keys else {}),
         }
 
     def to_json(self) -> dict[str, Any]:
@@ -124,7 +129,8 @@ class Settings:
         prior = data["prior"]
         given = {key: _hyper(value) for key, value in prior["parameters"].items()}
         made = PRIORS[prior["name"]](**given)
-        return cls(**{**data, "prior": made, "delta": _hyper(data["delta"])})
+        keys = tuple(tuple(key) for key in data["keys"])
+        return cls(**{**data, "prior": made, "delta": _hyper(data["delta"]), "keys": keys})
 
 
 def _chosen_prior(prior: str | Prior | None, faults: list[str]) -> Prior:
@@ -153,6 +159,19 @@ def source_numbers(source: pl.Series | None) -> IntArray:
             f"{source[0]!r}. Name another column as 'source', or leave 'one_per_source' out."
         )
     return numbers
+
+
+def _checked_keys(keys: Any, faults: list[str]) -> tuple[tuple[str, ...], ...]:
+    """Return keys as tuples of columns; a bare name is a key of one column."""
+    listed = [keys] if isinstance(keys, str) else keys
+    made = [(key,) if isinstance(key, str) else key for key in listed]
+    faults.extend(
+        "The 'keys' parameter must be tuples of column names, such as [('surname', 'dob')]. "
+        f"Got {key!r} in it instead."
+        for key in made
+        if not isinstance(key, Sequence) or not key or not all(isinstance(c, str) for c in key)
+    )
+    return () if faults else tuple(tuple(key) for key in made)
 
 
 def _plain(value: Hyper) -> Any:

@@ -287,12 +287,11 @@ def sample(
 
 
 def _settings(model: Model, plan: Plan, seed: object) -> dict[str, object]:
-    fields = [field.column for field in model.records.fields]
     return {
         "prior": repr(model.prior),
         "delta": repr(model.likelihood.delta),
         "tied": model.likelihood.tied,
-        "coordinates": {} if model.likelihood.tied else {"delta": fields},
+        "coordinates": model.coordinates,
         **plan._asdict(),
         "seed": int(seed) if isinstance(seed, int | np.integer) else None,
     }
