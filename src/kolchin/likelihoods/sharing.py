@@ -8,7 +8,9 @@ says about A:
 
 - if most pairs that agree on A agree on the rest as well, A identifies: the rest was replaced;
 - fields that each hardly ever differ between records of one entity do not all fail at once, unless
-  they move together among unrelated records too, as the parts of an address do.
+  they move together among unrelated records too, as the parts of an address do;
+- one field may well fail, however: it takes two to tell that records with much in common are not of
+  one entity, unless chance alone gives about as many of them as there are entities.
 """
 
 from collections.abc import Iterator
@@ -34,6 +36,9 @@ LIFT = 20.0
 
 MANY = 2.0
 """More pairs a record than entities could account for: fields that agree so move together."""
+
+COMMON = 1 / 16
+"""Agreement that chance gives to so many pairs a record identifies nobody."""
 
 FEWEST_FAILURES = 0.01
 GUESSED_REPLACED = 0.1
@@ -86,9 +91,9 @@ class Sets(NamedTuple):
 class Counts(NamedTuple):
     """For each set of fields (an index of bits), what the pairs that agree on it do otherwise.
 
-    ``alone`` differ in all else, ``by_chance`` are expected to, ``confirmed`` agree on all else;
-    ``joint`` differ in two or more other fields, ``failing`` are expected to if fields failed
-    independently.
+    ``alone`` differ in all else (in two or more fields, unless the set is common), ``by_chance``
+    are expected to, ``confirmed`` agree on all else; ``joint`` differ in two or more other fields,
+    ``failing`` are expected to if fields failed independently.
     """
 
     alone: FloatArray
@@ -110,8 +115,8 @@ def find_sets(patterns: Patterns, chances: Chances) -> Sets:
     whole = (1 << n_fields) - 1
     known = _known(chances)
     groups = _groups(known, n_fields)
-    exact = _count(patterns, chances, groups, exactly=True)
-    nearly = _count(patterns, chances, groups, exactly=False)
+    exact = _count(patterns, chances, known, groups, exactly=True)
+    nearly = _count(patterns, chances, known, groups, exactly=False)
     replaced = [
         one
         for group in groups
@@ -174,7 +179,9 @@ def _subsets(group: int) -> Iterator[int]:
         one = (one - 1) & group
 
 
-def _count(patterns: Patterns, chances: Chances, groups: list[int], exactly: bool) -> Counts:
+def _count(
+    patterns: Patterns, chances: Chances, known: dict[int, float], groups: list[int], exactly: bool
+) -> Counts:
     """Count what pairs do that agree on each set, exactly or nearly."""
     n_fields = len(chances.u)
     shown = patterns.levels >= 0
@@ -197,7 +204,8 @@ def _count(patterns: Patterns, chances: Chances, groups: list[int], exactly: boo
     chance = _failing(patterns, agree, apart, groups)
     failing = _summed(sets, several * chance, n_sets) / np.maximum(joint, 1.0)
     by_chance = _by_chance(chances, exactly)
-    return Counts(alone, by_chance, confirmed, joint, confirmed * failing)
+    common = _with_couples(by_chance, known) > COMMON * chances.n_records
+    return Counts(np.where(common, alone, joint), by_chance, confirmed, joint, confirmed * failing)
 
 
 def _summed(sets: IntArray, numbers: FloatArray, n_sets: int) -> FloatArray:
@@ -234,6 +242,17 @@ def _by_chance(chances: Chances, exactly: bool) -> FloatArray:
     for f, levels in enumerate(chances.u):
         agreeing = levels[0] if exactly else levels[chances.agrees[f]].sum()
         result = np.concatenate([result, result * agreeing * np.square(chances.shows[f])])
+    return result
+
+
+def _with_couples(by_chance: FloatArray, known: dict[int, float]) -> FloatArray:
+    """Return how many pairs agree on each set, given that some couples of fields move together."""
+    sets: IntArray = np.arange(by_chance.size)
+    most = np.ones(by_chance.size)
+    for couple, excess in known.items():
+        inside = sets & couple == couple
+        most[inside] = np.maximum(most[inside], 1 + excess / max(by_chance[couple], 1.0))
+    result: FloatArray = by_chance * most
     return result
 
 
