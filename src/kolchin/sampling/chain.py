@@ -236,7 +236,9 @@ class Chain:
         log_odds = self._log_odds(proposals, generous)
         self.loose = loose_pairs(self.model.n_records, proposals.candidates, log_odds)
         self.n_rounds = 1
-        if self.loose is not None and self.model.likelihood.is_sampled:
+        # Compared fields tell m, and with it most links; delta alone may be told by loose ones.
+        told = self.model.compared is not None or not self.model.likelihood.is_sampled
+        if self.loose is not None and not told:
             self.n_rounds = min(max(FEWEST_ROUNDS, n_moves // MOVES_A_ROUND), MOST_ROUNDS)
         return n_moves
 
