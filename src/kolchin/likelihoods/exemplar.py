@@ -203,7 +203,11 @@ class Exemplar:
 
     def named(self, fields: Masks) -> str:
         """Write a set of fields."""
-        return " + ".join(name for name, inside in zip(self.names, fields, strict=True) if inside)
+        return " + ".join(self.listed(fields))
+
+    def listed(self, fields: Masks) -> list[str]:
+        """Return the names of a set of fields."""
+        return [name for name, inside in zip(self.names, fields, strict=True) if inside]
 
     def start(self) -> Values:
         """Return m and rho as they are expected."""

@@ -8,6 +8,7 @@ from kolchin.report.words import count, counted, is_number, number, percent, tex
 
 MOST_KEYS = 15
 MOST_FIELDS = 16
+MOST_TOGETHER = 10
 M = "m["
 
 
@@ -38,6 +39,7 @@ class Candidates(NamedTuple):
     """What the page says about comparing."""
 
     sentences: list[str]
+    together: list[str]
     keys: list[KeyRow]
     n_more: int
     levels: list[LevelRow]
@@ -51,6 +53,7 @@ def candidates(content: Content) -> Candidates | None:
     keys = sorted(given.get("keys") or [], key=lambda key: -key["pairs"])
     return Candidates(
         sentences=_sentences(content, given, len(keys)),
+        together=together(content),
         keys=[_key_row(key) for key in keys[:MOST_KEYS]],
         n_more=max(len(keys) - MOST_KEYS, 0),
         levels=level_rows(content),
@@ -75,6 +78,30 @@ def _sentences(content: Content, given: Mapping[str, Any], n_keys: int) -> list[
             f"({percent(missed)})."
         )
     return sentences
+
+
+def together(content: Content) -> list[str]:
+    """Say which fields unrelated records share, and which change at once in one entity's."""
+    found = content.summary.get("dependence")
+    if not isinstance(found, Mapping):
+        return []
+    shared = sorted(found.get("shared") or [], key=lambda one: -one["pairs"])
+    lines = [
+        f"{_listed(one['fields'])} are shared by {counted(round(one['pairs']), 'unrelated pair')}: "
+        "together they count once, not as independent evidence."
+        for one in shared[:MOST_TOGETHER]
+    ]
+    return lines + [
+        f"{_listed(one['fields'])} are replaced together in {percent(one['share'])} of the pairs "
+        "of records of one entity."
+        for one in (found.get("replaced") or [])[:MOST_TOGETHER]
+    ]
+
+
+def _listed(fields: list[str]) -> str:
+    names = [text(name, 60) for name in fields]
+    listed = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    return listed[:1].upper() + listed[1:]
 
 
 def _key_row(key: Mapping[str, Any]) -> KeyRow:

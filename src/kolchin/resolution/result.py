@@ -134,6 +134,7 @@ class Result:
         candidates = self._candidates()
         if candidates is not None:
             whole["candidates"] = candidates
+            whole["dependence"] = self._dependence()
         whole["entities_shown"] = int(self.labels.max()) + 1
         whole["ended"] = self.ended
         whole["draws"] = self.posterior.n_draws
@@ -163,6 +164,25 @@ class Result:
             "n_likely": report.n_likely,
             "missed": report.missed,
             "keys": report.table().to_dicts(),
+        }
+
+    def _dependence(self) -> dict[str, Any]:
+        """Return which fields unrelated records share, and which change at once in an entity's."""
+        compared = self._model.compared
+        if compared is None or compared.dependence is None:
+            return {"shared": [], "replaced": []}
+        found = compared.dependence
+        drawn = self.posterior.parameters.get("rho", np.ones((1, 1, 1)))
+        shares = drawn.reshape(-1, drawn.shape[-1]).mean(axis=0)
+        return {
+            "shared": [
+                {"fields": compared.listed(fields), "pairs": round(float(pairs))}
+                for fields, pairs in zip(found.shared, found.n_shared, strict=True)
+            ],
+            "replaced": [
+                {"fields": compared.listed(fields), "share": float(share)}
+                for fields, share in zip(found.replaced[1:], shares[1:], strict=True)
+            ],
         }
 
     @cached_property
