@@ -160,8 +160,10 @@ class Exemplar:
         missing = self.offsets[-1]
         place = np.where(seen, compared.levels + self.offsets[:-1], missing).astype(np.int64)
         constant = -np.log(np.where(seen, compared.chance, 1.0))
-        key = np.concatenate([place, constant.view(np.int64)], axis=1)
-        _, first, pattern = np.unique(key, axis=0, return_index=True, return_inverse=True)
+        key = np.zeros(len(place), dtype=np.uint64)
+        for column in (*place.T, *constant.T):
+            key = _mixed(key, np.ascontiguousarray(column).view(np.uint64))
+        _, first, pattern = np.unique(key, return_index=True, return_inverse=True)
         masks = np.arange(1 << self.n_fields)
         both = (masks[:, None] >> np.arange(self.n_fields)) & 1 == 1
         apart = np.where(both, self.offsets[1:] - 1, missing)
@@ -372,6 +374,15 @@ class Exemplar:
                 )
             result[name] = given
         return result
+
+
+def _mixed(key: NDArray[np.uint64], values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Stir values into keys, so that different rows get different keys (but for once in 2^40)."""
+    mixed = (key ^ values) * np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= mixed >> np.uint64(32)
+    mixed *= np.uint64(0xD6E8FEB86659FD93)
+    result: NDArray[np.uint64] = mixed ^ (mixed >> np.uint64(32))
+    return result
 
 
 def _differences(
