@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin.comparison.base import EXACT, MISSING, Codes, Comparing, Levels
-from kolchin.comparison.kernels import number_keys
+from kolchin.comparison.numbering import distinct_keys
 
 CHUNK = 1_000_000
 """So many pairs of values are compared at a time, to keep lists of Python strings small."""
@@ -23,16 +23,8 @@ def compare_codes(comparing: Comparing, left: Codes, right: Codes) -> Levels:
     n_forms = comparing.forms.len()
     keys = low[differ].astype(np.int64) * n_forms + high[differ]
     numbers = np.empty(keys.size, dtype=np.int32)
-    levels[differ] = _in_chunks(comparing, _distinct(keys, numbers), n_forms)[numbers]
+    levels[differ] = _in_chunks(comparing, distinct_keys(keys, numbers), n_forms)[numbers]
     return levels
-
-
-def _distinct(keys: NDArray[np.int64], numbers: Codes) -> NDArray[np.int64]:
-    """Return the distinct keys, and write which of them each key is."""
-    size = 1 << int(1.5 * keys.size).bit_length()
-    table = np.full(size, -1, dtype=np.int64)
-    n_distinct = number_keys(keys, table, np.empty(size, dtype=np.int32), numbers)
-    return keys[:n_distinct]
 
 
 def _in_chunks(comparing: Comparing, keys: NDArray[np.int64], n_forms: int) -> Levels:

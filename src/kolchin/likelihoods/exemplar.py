@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kolchin import kernels
 from kolchin.comparison import Comparisons
+from kolchin.comparison.numbering import distinct_rows
 from kolchin.errors import ModelError
 from kolchin.likelihoods.dependence import (
     Dependence,
@@ -39,10 +40,11 @@ DRAWS_FOR_EVIDENCE = 100
 class Outcomes(NamedTuple):
     """Pairs of records (i < j) that were compared, and the level of each field (-1: missing).
 
-    ``chance`` has, for each pair and field, the chance that an unrelated record would show such a
-    level: for an exact agreement, that of a value as frequent (few different numbers, since
+    ``chance`` has, for each outcome and field, the chance that an unrelated record would show such
+    a level: for an exact agreement, that of a value as frequent (few different numbers, since
     outcomes that differ in them are told apart). ``chance_apart[f]`` is the chance of the last
-    level, ``shows[n, f]`` whether record n has a value of field f.
+    level, ``shows[n, f]`` whether record n has a value of field f. There is an outcome for each
+    pair, or ``which[k]`` is that of pair k.
     """
 
     pairs: NDArray[np.int32]
@@ -51,6 +53,7 @@ class Outcomes(NamedTuple):
     n_levels: tuple[int, ...]
     chance_apart: FloatArray
     shows: NDArray[np.bool_]
+    which: NDArray[np.int32] | None = None
 
 
 def outcomes_of(comparisons: Comparisons, shows: NDArray[np.bool_]) -> Outcomes:
@@ -59,18 +62,20 @@ def outcomes_of(comparisons: Comparisons, shows: NDArray[np.bool_]) -> Outcomes:
     For an exact agreement the chance is that of the value's frequency: by band, that two unrelated
     records agree on such a value over that a record has one.
     """
-    chance = np.ones(comparisons.levels.shape)
+    rows, which = distinct_rows([*comparisons.levels.T, *comparisons.bands.T])
+    levels, bands = comparisons.levels[rows], comparisons.bands[rows]
+    chance = np.ones(levels.shape)
     for f, by_level in enumerate(comparisons.u):
-        level = comparisons.levels[:, f]
         exact = comparisons.band_u[f] / np.maximum(comparisons.band_m[f], 1e-300)
-        chance[:, f] = np.where(level == 0, exact[comparisons.bands[:, f]], by_level[level])
+        chance[:, f] = np.where(levels[:, f] == 0, exact[bands[:, f]], by_level[levels[:, f]])
     return Outcomes(
         pairs=comparisons.pairs,
-        levels=comparisons.levels,
+        levels=levels,
         chance=chance,
         n_levels=tuple(len(names) for names in comparisons.level_names),
         chance_apart=np.array([by_level[-1] for by_level in comparisons.u]),
         shows=shows,
+        which=which,
     )
 
 
@@ -153,17 +158,14 @@ class Exemplar:
         self.weights = dependence.m_weights
         self.log_unlinked = dependence.log_unlinked(self.place, self.constant)
 
-    def _number_patterns(self, compared: Outcomes) -> IntArray:
+    def _number_patterns(self, compared: Outcomes) -> NDArray[np.int32]:
         """Give each outcome a number, and last those of pairs not compared, by what both show."""
         seen = compared.levels >= 0
         # The place of each level among all; the last place stands for a missing value.
         missing = self.offsets[-1]
         place = np.where(seen, compared.levels + self.offsets[:-1], missing).astype(np.int64)
         constant = -np.log(np.where(seen, compared.chance, 1.0))
-        key = np.zeros(len(place), dtype=np.uint64)
-        for column in (*place.T, *constant.T):
-            key = _mixed(key, np.ascontiguousarray(column).view(np.uint64))
-        _, first, pattern = np.unique(key, return_index=True, return_inverse=True)
+        first, pattern = distinct_rows([*place.T, *constant.view(np.int64).T])
         masks = np.arange(1 << self.n_fields)
         both = (masks[:, None] >> np.arange(self.n_fields)) & 1 == 1
         apart = np.where(both, self.offsets[1:] - 1, missing)
@@ -171,9 +173,11 @@ class Exemplar:
         last = np.where(both, -np.log(compared.chance_apart), 0.0)
         self.constant: FloatArray = np.concatenate([constant[first], last])
         self.n_patterns = len(first)
-        return pattern.ravel()
+        return pattern if compared.which is None else pattern[compared.which]
 
-    def _list_pairs(self, pairs: NDArray[np.int32], pattern: IntArray, n_records: int) -> None:
+    def _list_pairs(
+        self, pairs: NDArray[np.int32], pattern: NDArray[np.int32], n_records: int
+    ) -> None:
         """List for each record those it was compared with."""
         record = np.concatenate([pairs[:, 0], pairs[:, 1]])
         other = np.concatenate([pairs[:, 1], pairs[:, 0]])
@@ -374,15 +378,6 @@ class Exemplar:
                 )
             result[name] = given
         return result
-
-
-def _mixed(key: NDArray[np.uint64], values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Stir values into keys, so that different rows get different keys (but for once in 2^40)."""
-    mixed = (key ^ values) * np.uint64(0x9E3779B97F4A7C15)
-    mixed ^= mixed >> np.uint64(32)
-    mixed *= np.uint64(0xD6E8FEB86659FD93)
-    result: NDArray[np.uint64] = mixed ^ (mixed >> np.uint64(32))
-    return result
 
 
 def _differences(
