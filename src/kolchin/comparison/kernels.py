@@ -14,6 +14,7 @@ compiled = njit(cache=True, nogil=True)
 NO_PARTNER, MISTYPED, INITIALS = 0, 1, 2
 SHORTEST_MISTYPED = 3
 MOST_WORDS = 62
+CROSSED = 3
 
 
 @compiled
@@ -145,6 +146,20 @@ def list_pairs(block: Any, records: Any, n_records: int, limit: int, window: int
                     n += 1
         start = end
     return n
+
+
+@compiled
+def find_crossed(
+    pairs: Any, first: Any, second: Any, levels: Any, other_levels: Any, near: int, out: Any
+) -> None:
+    """Say which values agree across two columns: 1 first with second, 2 second with first, 3 both.
+
+    Nothing is said of pairs with a value that is missing or near in its own column.
+    """
+    for k in range(len(pairs)):
+        if levels[k] > near and other_levels[k] > near:
+            i, j = pairs[k, 0], pairs[k, 1]
+            out[k] = (first[i] == second[j]) + 2 * (second[i] == first[j])
 
 
 @compiled

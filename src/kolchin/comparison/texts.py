@@ -42,6 +42,7 @@ class TextComparing(Comparing):
         super().__init__(field, forms)
         similar = (f"similarity {cut:g}" for cut in field.cuts)
         self.names = ("exact", "mistyped", *similar, "different")
+        self.near = MISTYPED + 1 + min(len(field.cuts), 1)
         self.strings = Strings(forms)
         self.sorted = Strings(sorted_words(forms))
         self.several = forms.str.contains(" ", literal=True).to_numpy()
