@@ -36,24 +36,54 @@ def _same_at_end(letters: Any, a: int, a_end: int, b: int, b_end: int) -> int:
 
 
 @compiled
-def words_alike(letters: Any, a: int, a_end: int, b: int, b_end: int) -> int:
-    """Return 3 for the same word, 2 for one edit, 1 for an initial and its word, else 0."""
+def _edits(letters: Any, a: int, a_end: int, b: int, b_end: int) -> int:
+    """Return 0 for the same text, 1 for one letter more, less, other or exchanged, else 2."""
     n_a, n_b = a_end - a, b_end - b
+    if abs(n_a - n_b) > 1:
+        return 2
     start = _same_at_start(letters, a, a_end, b, b_end)
     if start == n_a and start == n_b:
-        return 3
-    if min(n_a, n_b) == 1:
-        return 1 if start == 1 else 0
-    if min(n_a, n_b) < SHORTEST_MISTYPED or abs(n_a - n_b) > 1:
         return 0
+    a, b = a + start, b + start
     end = _same_at_end(letters, a, a_end, b, b_end)
-    if start + end >= max(n_a, n_b) - 1:
-        return 2
-    if n_a == n_b and start + end == n_a - 2:
-        p, q = a + start, b + start
-        if letters[p] == letters[q + 1] and letters[p + 1] == letters[q]:
-            return 2
-    return 0
+    left = max(n_a, n_b) - start - end
+    if left <= 1:
+        return 1
+    if left == 2 and n_a == n_b and letters[a] == letters[b + 1] and letters[a + 1] == letters[b]:
+        return 1
+    return 2
+
+
+@compiled
+def few_edits(letters: Any, starts: Any, left: Any, right: Any) -> Any:
+    """Return of each pair of texts whether none (0), one (1) or more edits (2) are between them."""
+    result = np.empty(left.size, dtype=np.int32)
+    for k in range(left.size):
+        a, b = left[k], right[k]
+        result[k] = _edits(letters, starts[a], starts[a + 1], starts[b], starts[b + 1])
+    return result
+
+
+@compiled
+def common_starts(letters: Any, starts: Any, left: Any, right: Any) -> Any:
+    """Return how many letters at the start are the same in each pair of texts."""
+    result = np.empty(left.size, dtype=np.int32)
+    for k in range(left.size):
+        a, b = left[k], right[k]
+        result[k] = _same_at_start(letters, starts[a], starts[a + 1], starts[b], starts[b + 1])
+    return result
+
+
+@compiled
+def words_alike(letters: Any, a: int, a_end: int, b: int, b_end: int) -> int:
+    """Return 3 for the same word, 2 for one edit, 1 for an initial and its word, else 0."""
+    shorter = min(a_end - a, b_end - b)
+    edits = _edits(letters, a, a_end, b, b_end)
+    if edits == 0:
+        return 3
+    if shorter == 1:
+        return 1 if letters[a] == letters[b] else 0
+    return 2 if edits == 1 and shorter >= SHORTEST_MISTYPED else 0
 
 
 @compiled
@@ -182,16 +212,28 @@ def least_hashes(letters: Any, starts: Any, q: int, seeds: Any, out: Any) -> Non
 
 
 @compiled
-def number_keys(keys: Any, table: Any, slots: Any, numbers: Any) -> int:
-    """Write the number of each key (0 or more) by first appearance; return how many are distinct.
+def number_pairs(
+    left: Any, right: Any, n_forms: int, levels: Any, table: Any, slots: Any, numbers: Any
+) -> Any:
+    """Write levels of missing (-1) and equal forms (0), and give every other pair a number.
 
-    ``table`` has a power of two entries, more than there are keys, all -1 at first.
-    The distinct keys are put to the front of ``keys``.
+    ``numbers`` has for each pair the number (0 or more) of its two forms by first appearance, -1
+    where there is a level. The two forms are returned as low * n_forms + high, once for each
+    number. ``table`` has a power of two entries, more than there are pairs, all -1 at first.
     """
     mask = np.uint64(table.size - 1)
+    keys = np.empty(left.size, dtype=np.int64)
     n = 0
-    for k in range(keys.size):
-        key = keys[k]
+    for k in range(left.size):
+        a, b = np.int64(left[k]), np.int64(right[k])
+        numbers[k] = -1
+        if a < 0 or b < 0:
+            levels[k] = -1
+            continue
+        if a == b:
+            levels[k] = 0
+            continue
+        key = min(a, b) * n_forms + max(a, b)
         mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
         slot = (mixed ^ (mixed >> np.uint64(32))) & mask
         while table[slot] >= 0 and table[slot] != key:
@@ -202,4 +244,35 @@ def number_keys(keys: Any, table: Any, slots: Any, numbers: Any) -> int:
             keys[n] = key
             n += 1
         numbers[k] = slots[slot]
-    return n
+    return keys[:n]
+
+
+@compiled
+def write_levels(numbers: Any, of_number: Any, levels: Any) -> None:
+    """Write the level of each pair that has a number."""
+    for k in range(numbers.size):
+        if numbers[k] >= 0:
+            levels[k] = of_number[numbers[k]]
+
+
+@compiled
+def add_evidence(levels: Any, bands: Any, of_level: Any, of_band: Any, out: Any) -> None:
+    """Add the evidence of a field: by band where values agree, none where one is missing."""
+    for k in range(levels.size):
+        if levels[k] == 0:
+            out[k] += of_band[bands[k]]
+        elif levels[k] > 0:
+            out[k] += of_level[levels[k]]
+
+
+@compiled
+def unpack_pairs(packed: Any, n_records: int, pairs: Any, n_found: Any) -> None:
+    """Write the pairs packed as low * n_records + high, sorted, and how often each is there."""
+    n = -1
+    for k in range(packed.size):
+        if k == 0 or packed[k] != packed[k - 1]:
+            n += 1
+            low = packed[k] // n_records
+            pairs[n, 0] = low
+            pairs[n, 1] = packed[k] - low * n_records
+        n_found[n] += 1
