@@ -7,10 +7,11 @@ import pytest
 import kolchin as kp
 from kolchin.comparison import candidates, compare
 from kolchin.comparison.gathering import Gathering, distinct
-from kolchin.comparison.hashing import EMPTY, letters_of
-from kolchin.comparison.kernels import count_pairs, least_hashes, list_pairs, number_keys
+from kolchin.comparison.hashing import EMPTY
+from kolchin.comparison.kernels import count_pairs, least_hashes, list_pairs, number_pairs
 from kolchin.comparison.keys import Cost, Key
 from kolchin.comparison.missed import missed_share
+from kolchin.comparison.strings import letters_of
 from kolchin.errors import DataError
 
 # Hashes wrap around by design; interpreted, NumPy's scalars say so.
@@ -139,14 +140,19 @@ def test_blocks_give_the_pairs_that_were_counted(limit, window):
 
 
 @WRAPS
-def test_keys_are_numbered_by_first_appearance():
+def test_pairs_of_forms_are_numbered_by_first_appearance():
     rng = np.random.default_rng(6)
-    keys = rng.integers(0, 50, 300) * 10**12
-    given, numbers = keys.copy(), np.empty(300, dtype=np.int32)
+    left, right = rng.integers(-1, 8, (2, 300), dtype=np.int32)
+    levels, numbers = np.full(300, 7, dtype=np.int8), np.empty(300, dtype=np.int32)
     table, slots = np.full(512, -1, dtype=np.int64), np.empty(512, dtype=np.int32)
-    n_distinct = number_keys(keys, table, slots, numbers)
-    assert keys[:n_distinct].tolist() == list(dict.fromkeys(given.tolist()))
-    assert np.array_equal(keys[:n_distinct][numbers], given)
+    keys = number_pairs(left, right, 10**9, levels, table, slots, numbers)
+    low, high = np.minimum(left, right), np.maximum(left, right)
+    told = (low < 0) | (low == high)
+    assert np.array_equal(levels, np.where(low < 0, -1, np.where(low == high, 0, 7)))
+    assert np.array_equal(numbers < 0, told)
+    packed = low[~told].astype(np.int64) * 10**9 + high[~told]
+    assert keys.tolist() == list(dict.fromkeys(packed.tolist()))
+    assert np.array_equal(keys[numbers[~told]], packed)
 
 
 @WRAPS

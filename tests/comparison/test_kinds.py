@@ -12,6 +12,7 @@ from kolchin.comparison.dates import parts_of, written_alike
 from kolchin.comparison.kernels import words_alike
 from kolchin.comparison.preparing import KINDS, prepare
 from kolchin.comparison.sounds import sound_codes
+from kolchin.comparison.strings import Strings
 from kolchin.errors import DataError
 
 EXAMPLES = [
@@ -131,6 +132,24 @@ def test_words_alike_agrees_with_the_edit_distance(first, second):
     else:
         long = min(len(first), len(second)) >= 3
         assert found == (2 if long and OSA.distance(first, second) == 1 else 0)
+
+
+@given(st.lists(st.text("ab山", max_size=7), min_size=2, max_size=6))
+def test_strings_compare_as_rapidfuzz_does_one_by_one(texts):
+    from rapidfuzz.distance import OSA, JaroWinkler, Prefix
+
+    strings = Strings(pl.Series(texts))
+    left, right = (places.astype(np.int32) for places in np.indices((len(texts),) * 2))
+    left, right = left.ravel(), right.ravel()
+    both = [(texts[a], texts[b]) for a, b in zip(left, right, strict=True)]
+    for most in (1, 2):
+        expected = [min(OSA.distance(a, b), most + 1) for a, b in both]
+        assert strings.edits(left, right, most).tolist() == expected
+    assert strings.common_start(left, right).tolist() == [Prefix.similarity(*one) for one in both]
+    similar = np.array([JaroWinkler.similarity(*one) for one in both], dtype=np.float32)
+    assert np.array_equal(strings.similarity(left, right), similar)
+    some = np.where(similar >= np.float32(0.5), similar, 0)
+    assert np.allclose(strings.similarity(left, right, 0.5), some)
 
 
 @pytest.mark.parametrize(

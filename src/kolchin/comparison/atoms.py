@@ -1,7 +1,6 @@
 """What two records of one entity may share in one field: values, sounds, starts, ends."""
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -12,14 +11,13 @@ from kolchin.comparison.base import MISSING, Codes
 from kolchin.comparison.contacts import ENDING, users_of
 from kolchin.comparison.preparing import Prepared
 from kolchin.comparison.sounds import sound_codes
-from kolchin.comparison.texts import TextComparing, sorted_words
+from kolchin.comparison.swapping import alike
+from kolchin.comparison.texts import sorted_words
 from kolchin.records.coding import coded
 from kolchin.records.fields import Code, Date, Email, Name, Phone, Text
 
 AFFIX = 4
 SEVERAL_WORDS = 0.3
-SHARED = 0.05
-"""Columns with this share of their values in common may be swapped."""
 
 
 class Atom(NamedTuple):
@@ -118,22 +116,13 @@ def words_of(prepared: Prepared, field: int) -> Words | None:
 
 
 def either_way(prepared: Sequence[Prepared]) -> Iterator[tuple[str, NDArray[np.int64]]]:
-    """Give blocks of records that have the same two texts, in whichever of two columns.
-
-    Only columns that have values in common, such as first and last names, are taken for swapped.
-    """
-    texts = [one for one in prepared if type(one.comparing) is TextComparing]
-    for one, other in combinations(texts, 2):
-        n_forms = one.forms.len()
-        both = coded(pl.concat([one.forms, other.forms]))
-        n_shared = n_forms + other.forms.len() - both.vocabulary.len()
-        if n_shared < SHARED * min(n_forms, other.forms.len()):
-            continue
-        first = np.append(both.codes[:n_forms], np.int32(MISSING))[one.codes]
-        second = np.append(both.codes[n_forms:], np.int32(MISSING))[other.codes]
-        low, high = np.minimum(first, second).astype(np.int64), np.maximum(first, second)
-        blocks = np.where(low < 0, -1, low * both.vocabulary.len() + high)
-        yield f"{one.field.column} + {other.field.column} (either way)", blocks
+    """Give blocks of records that have the same two texts, in whichever of two columns."""
+    for couple in alike(prepared):
+        low = np.minimum(couple.first, couple.second).astype(np.int64)
+        high = np.maximum(couple.first, couple.second)
+        blocks = np.where(low < 0, -1, low * couple.vocabulary.len() + high)
+        names = (prepared[field].field.column for field in couple.fields)
+        yield f"{' + '.join(names)} (either way)", blocks
 
 
 def ordered_by(prepared: list[Prepared], first: int) -> NDArray[np.int64]:

@@ -35,6 +35,9 @@ class Comparing(ABC):
     names: tuple[str, ...]
     """The names of the levels, from exact to different."""
 
+    near: int
+    """How many of the first levels mean that values agree but for slips: exact, mistyped, ..."""
+
     custom: ClassVar[bool] = False
     """Whether values have no form of their own, so that nothing is known about them."""
 
@@ -55,6 +58,11 @@ class Comparing(ABC):
     def different(self) -> int:
         """The last level."""
         return len(self.names) - 1
+
+    @property
+    def agrees(self) -> NDArray[np.bool_]:
+        """Whether each level means that values agree but for slips."""
+        return np.arange(len(self.names)) < self.near
 
 
 def as_strings(values: Sequence[Any]) -> pl.Series:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from kolchin.comparison.base import EXACT, MISSING, Codes, Comparing, Levels
-from kolchin.comparison.numbering import distinct_keys
+from kolchin.comparison.base import Codes, Comparing, Levels
+from kolchin.comparison.kernels import number_pairs, write_levels
 
 CHUNK = 1_000_000
 """So many pairs of values are compared at a time, to keep lists of Python strings small."""
@@ -14,16 +14,14 @@ CHUNK = 1_000_000
 
 def compare_codes(comparing: Comparing, left: Codes, right: Codes) -> Levels:
     """Return the level of each pair of forms, -1 where either is missing."""
-    levels = np.full(left.size, EXACT, dtype=np.int8)
-    low, high = np.minimum(left, right), np.maximum(left, right)
-    levels[low < 0] = MISSING
-    (differ,) = np.nonzero((low >= 0) & (low != high))
-    if not differ.size:
-        return levels
+    levels = np.empty(left.size, dtype=np.int8)
+    numbers = np.empty(left.size, dtype=np.int32)
+    size = 1 << int(1.5 * left.size).bit_length()
+    table, slots = np.full(size, -1, dtype=np.int64), np.empty(size, dtype=np.int32)
     n_forms = comparing.forms.len()
-    keys = low[differ].astype(np.int64) * n_forms + high[differ]
-    numbers = np.empty(keys.size, dtype=np.int32)
-    levels[differ] = _in_chunks(comparing, distinct_keys(keys, numbers), n_forms)[numbers]
+    keys = number_pairs(left, right, n_forms, levels, table, slots, numbers)
+    if keys.size:
+        write_levels(numbers, _in_chunks(comparing, keys, n_forms), levels)
     return levels
 
 
@@ -40,6 +38,7 @@ def compare_pairs(
 ) -> Levels:
     """Return the levels of pairs of records, one column a field."""
     levels = np.empty((len(pairs), len(comparing)), dtype=np.int8, order="F")
+    first, second = np.ascontiguousarray(pairs.T)
     for f, (kind, places) in enumerate(zip(comparing, codes, strict=True)):
-        levels[:, f] = compare_codes(kind, places[pairs[:, 0]], places[pairs[:, 1]])
+        levels[:, f] = compare_codes(kind, places[first], places[second])
     return levels

@@ -22,6 +22,14 @@ from kolchin.comparison.chance import (
 from kolchin.comparison.gathering import Candidates, Used
 from kolchin.comparison.missed import likely_links, missed_share
 from kolchin.comparison.preparing import Prepared, prepare_all
+from kolchin.comparison.swapping import (
+    SWAPPED,
+    Couple,
+    chance_of_swapped,
+    couples_of,
+    mark_swapped,
+    with_swapped,
+)
 from kolchin.records import Records
 from kolchin.records.fields import Field
 
@@ -72,9 +80,15 @@ class Comparisons:
         Candidates, one a row, i < j, sorted.
     levels
         A level a pair and field: 0 exact, then from nearer to farther, the last different; -1 where
-        either value is missing.
+        either value is missing or another field's level speaks for both.
     level_names
         The levels' names by field.
+    agrees
+        By field and level, whether values agree but for slips; other levels between exact and
+        different say little.
+    swappable
+        Couples of fields whose values may stand in each other's column. A pair of records in which
+        they do has the level 'swapped' in the first of the two, and -1 in the second.
     bands
         Where the level is 0, the band of the value's frequency (0: the rarest), else 0.
     u
@@ -93,6 +107,7 @@ class Comparisons:
     pairs: NDArray[np.int32]
     levels: Levels
     level_names: tuple[tuple[str, ...], ...]
+    swappable: tuple[tuple[int, int], ...]
     bands: Levels
     u: tuple[Floats, ...]
     band_u: tuple[Floats, ...]
@@ -155,12 +170,17 @@ def compare(
     used = [one for one in prepared if one.comparing is not None]
     comparing = [one.comparing for one in used if one.comparing is not None]
     levels = compare_pairs(comparing, [one.codes for one in used], candidates.pairs)
-    return _assembled(used, comparing, candidates, levels, np.random.default_rng(seed))
+    couples = couples_of(used)
+    for couple in couples:
+        mark_swapped(levels, couple, candidates.pairs, comparing[couple.fields[0]].different)
+    rng = np.random.default_rng(seed)
+    return _assembled(used, comparing, couples, candidates, levels, rng)
 
 
 def _assembled(
     used: Sequence[Prepared],
     comparing: Sequence[Comparing],
+    couples: Sequence[Couple],
     candidates: Candidates,
     levels: Levels,
     rng: np.random.Generator,
@@ -168,11 +188,18 @@ def _assembled(
     """Add what chance does, and what the keys may have missed."""
     n_records = used[0].codes.size
     random = random_pairs(n_records, rng)
-    u = tuple(chances(kind, one, random) for kind, one in zip(comparing, used, strict=True))
+    u = [chances(kind, one, random) for kind, one in zip(comparing, used, strict=True)]
+    names = [kind.names for kind in comparing]
+    agrees = [kind.agrees for kind in comparing]
+    for couple in couples:
+        f = couple.fields[0]
+        u[f] = with_swapped(u[f], chance_of_swapped(couple, random, rng))
+        names[f] = (*names[f][:-1], SWAPPED, names[f][-1])
+        agrees[f] = np.insert(agrees[f], -1, True)
     bands = [bands_of(one.counts) for one in used]
     of_pairs = _bands(used, bands, candidates.pairs, levels)
     band_u, band_m = tuple(one.u for one in bands), tuple(one.m for one in bands)
-    likely = likely_links(levels, of_pairs, u, band_u, band_m, n_records)
+    likely = likely_links(levels, of_pairs, tuple(u), band_u, band_m, n_records)
     report = CandidateReport(
         n_records=n_records,
         n_pairs=len(candidates.pairs),
@@ -184,13 +211,14 @@ def _assembled(
         fields=tuple(one.field for one in used),
         pairs=_frozen(candidates.pairs),
         levels=_frozen(levels),
-        level_names=tuple(kind.names for kind in comparing),
+        level_names=tuple(names),
+        agrees=tuple(agrees),
+        swappable=tuple(couple.fields for couple in couples),
         bands=_frozen(of_pairs),
-        u=u,
+        u=tuple(u),
         band_u=band_u,
         band_m=band_m,
         together=agreeing_pairs([one.codes for one in used], rng),
-        agrees=tuple(np.arange(n.size) < max(n.size - 2, 1) for n in u),
         shows=_frozen(np.column_stack([one.codes >= 0 for one in used])),
         report=report,
     )

@@ -61,6 +61,7 @@ class EmailComparing(Comparing):
         super().__init__(field, forms)
         similar = (f"user similarity {cut:g}" for cut in field.cuts)
         self.names = ("exact", "mistyped", "same user", *similar, "different")
+        self.near = 3
         self.strings = Strings(forms)
         self.users = Strings(users_of(forms))
 
@@ -87,6 +88,7 @@ class PhoneComparing(Comparing):
         super().__init__(field, forms)
         wrong = (f"{cut:g} wrong" for cut in field.cuts)
         self.names = ("exact", "same ending", *wrong, "different")
+        self.near = 2 + sum(cut <= 1 for cut in field.cuts)
         self.strings = Strings(forms)
         self.endings = forms.str.tail(ENDING).to_numpy().astype(object)
 
@@ -109,6 +111,7 @@ class CodeComparing(Comparing):
         super().__init__(field, forms)
         starts = (f"same start {cut:.0%}" for cut in field.cuts)
         self.names = ("exact", "mistyped", *starts, "different")
+        self.near = 2
         self.strings = Strings(forms)
 
     def levels(self, left: Codes, right: Codes) -> Levels:

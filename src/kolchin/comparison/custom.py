@@ -22,6 +22,7 @@ class CustomComparing(Comparing):
         self.comparator = comparator
         similar = (f"similarity {cut:g}" for cut in field.cuts)
         self.names = field.levels or ("exact", *similar, "different")
+        self.near = min(2, self.different)
 
     @staticmethod
     def forms_of(values: Sequence[Any]) -> pl.Series:

@@ -109,6 +109,7 @@ class DateComparing(Comparing):
         super().__init__(field, forms)
         within = (f"within {cut:g} days" for cut in field.cuts)
         self.names = ("exact", "mistyped", "swapped", "two parts", *within, "different")
+        self.near = 3
         self.strings = Strings(forms.str.replace_all("-00", "").str.replace_all("-", ""))
         read = [parts_of(text) or Parts(0, 0, 0) for text in forms.to_list()]
         self.parts = np.array(read, dtype=np.int32).reshape(-1, 3)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kolchin.comparison.kernels import list_pairs
+from kolchin.comparison.kernels import list_pairs, unpack_pairs
 from kolchin.comparison.keys import Cost, Key
 
 SAMPLE = 1_000_000
@@ -81,9 +81,9 @@ class Gathering:
         n_records = self.order.size
         together = np.concatenate([np.empty(0, dtype=np.int64), *self._parts.values()])
         together.sort()
-        (first,) = np.nonzero(_is_first(together))
-        n_found = np.diff(np.append(first, together.size)).astype(np.int32)
-        pairs = np.column_stack(np.divmod(together[first], n_records)).astype(np.int32)
+        n_pairs = int(np.count_nonzero(_is_first(together)))
+        pairs, n_found = np.empty((n_pairs, 2), dtype=np.int32), np.zeros(n_pairs, dtype=np.int32)
+        unpack_pairs(together, n_records, pairs, n_found)
         return Candidates(pairs, n_found, tuple(self._used.values()))
 
     def _sampled(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:

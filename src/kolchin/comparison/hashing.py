@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from kolchin.comparison.base import Codes
 from kolchin.comparison.kernels import least_hashes
 from kolchin.comparison.preparing import Prepared
+from kolchin.comparison.strings import letters_of
 
 Q = 3
 BANDS = 10
@@ -28,14 +28,15 @@ def bands_of_grams(prepared: Sequence[Prepared], n_records: int) -> Iterator[NDA
     band grow with the number of records, so that chance pairs a record do not.
     """
     used = [one for one in prepared if one.comparing is not None]
-    letters = sum(_letters(one) for one in used) / max(n_records, 1)
-    if letters < LONG:
+    n_letters = sum(_letters(one) for one in used) / max(n_records, 1)
+    if n_letters < LONG:
         return
+    letters = [letters_of(one.forms) for one in used]
     rows = int(np.clip(np.log(n_records) / -np.log(ALIKE_BY_CHANCE), 2, 6))
     rng = np.random.default_rng(0)
     for _ in range(BANDS):
         seeds = rng.integers(0, 2**63, rows, dtype=np.uint64)
-        yield _blocks(_least(used, seeds, n_records))
+        yield _blocks(_least(used, letters, seeds, n_records))
 
 
 def _letters(one: Prepared) -> int:
@@ -44,24 +45,18 @@ def _letters(one: Prepared) -> int:
 
 
 def _least(
-    used: Sequence[Prepared], seeds: NDArray[np.uint64], n_records: int
+    used: Sequence[Prepared],
+    letters: Sequence[tuple[NDArray[np.uint32], Codes]],
+    seeds: NDArray[np.uint64],
+    n_records: int,
 ) -> NDArray[np.uint32]:
     """Return the least hashes of each record: the least over its fields."""
     result = np.full((n_records, seeds.size), EMPTY, dtype=np.uint32)
-    for one in used:
-        letters, starts = letters_of(one.forms)
+    for one, of_texts in zip(used, letters, strict=True):
         of_form = np.full((one.forms.len() + 1, seeds.size), EMPTY, dtype=np.uint32)
-        least_hashes(letters, starts, Q, seeds, of_form)
+        least_hashes(*of_texts, Q, seeds, of_form)
         np.minimum(result, of_form[one.codes], out=result)
     return result
-
-
-def letters_of(texts: pl.Series) -> tuple[NDArray[np.uint32], Codes]:
-    """Return the letters of all texts one after another, and where each text begins and ends."""
-    joined = "".join(texts.to_list()).encode("utf-32-le", "surrogatepass")
-    lengths = texts.str.len_chars().to_numpy()
-    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-    return np.frombuffer(joined, dtype=np.uint32), starts
 
 
 def _blocks(least: NDArray[np.uint32]) -> NDArray[np.int64]:

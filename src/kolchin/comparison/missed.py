@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from kolchin.comparison.base import EXACT, Floats, Levels
+from kolchin.comparison.base import Floats, Levels
+from kolchin.comparison.kernels import add_evidence
 
 PRIOR_WEIGHTS = (8.0, 1.0, 0.5)
 LEAST_WEIGHT = 0.25
@@ -33,11 +34,9 @@ def likely_links(
     bits = np.zeros(len(levels))
     for f, chances in enumerate(u):
         m = expected_m(chances.size)
-        by_level = np.append(np.log2(m / chances), 0.0)  # the last is for -1, missing
+        by_level = np.log2(m / chances)
         agreement = np.log2(np.maximum(band_m[f], 1e-300) / np.maximum(band_u[f], 1e-300))
-        agree = levels[:, f] == EXACT
-        bits += by_level[levels[:, f]]
-        bits[agree] += (np.log2(m[0]) + agreement[bands[agree, f]]) - by_level[0]
+        add_evidence(levels[:, f], bands[:, f], by_level, np.log2(m[0]) + agreement, bits)
     likely: NDArray[np.bool_] = bits > np.log2(n_records)
     return likely
 

@@ -19,6 +19,7 @@ class NameComparing(Comparing):
         super().__init__(field, forms)
         similar = (f"similarity {cut:g}" for cut in field.cuts)
         self.names = ("exact", "other order", "mistyped", "initials", *similar, "different")
+        self.near = 4
         self.sorted = Strings(sorted_words(forms))
         words = forms.str.split(" ")
         flat = words.explode(empty_as_null=False)

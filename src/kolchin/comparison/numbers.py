@@ -42,6 +42,7 @@ class NumberComparing(Comparing):
         super().__init__(field, forms)
         within = (f"within {cut:.0%}" for cut in field.cuts)
         self.names = ("exact", "mistyped", *within, "different")
+        self.near = 2
         self.strings = Strings(forms)
         numbers = _numbers(forms)
         self.numbers: Floats = numbers.fill_null(np.nan).to_numpy()

@@ -1,14 +1,16 @@
 """Similarities and edit distances of many pairs of strings at once."""
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from rapidfuzz import process
-from rapidfuzz.distance import OSA, JaroWinkler, Prefix
+from rapidfuzz.distance import OSA, JaroWinkler
 
 from kolchin.comparison.base import Codes
+from kolchin.comparison.kernels import common_starts, few_edits
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int32]
@@ -23,23 +25,34 @@ class Strings:
     """Strings to compare by their places."""
 
     def __init__(self, texts: pl.Series) -> None:
+        self._series = texts
         self.texts: NDArray[Any] = texts.to_numpy().astype(object)
         self.lengths = texts.str.len_chars().to_numpy().astype(np.int32)
 
-    def similarity(self, left: Codes, right: Codes) -> NDArray[np.float32]:
-        """Return Jaro-Winkler similarities, from 0 to 1."""
-        return self._scores(left, right, JaroWinkler.similarity, dtype=np.float32)
+    @cached_property
+    def letters(self) -> tuple[NDArray[np.uint32], Codes]:
+        """The letters one after another, and where each text begins and ends."""
+        return letters_of(self._series)
+
+    def similarity(self, left: Codes, right: Codes, least: float = 0.0) -> NDArray[np.float32]:
+        """Return Jaro-Winkler similarities, from 0 to 1; 0 for those below the least."""
+        scorer = JaroWinkler.similarity
+        return self._scores(left, right, scorer, dtype=np.float32, score_cutoff=least)
 
     def edits(self, left: Codes, right: Codes, most: int) -> Ints:
         """Return how many letters are more, less, other, or exchanged with the next.
 
         Whatever is more than `most` counts as one more than that.
         """
+        if most == 1:
+            edits: Ints = few_edits(*self.letters, left, right)
+            return edits
         return self._scores(left, right, OSA.distance, dtype=np.int32, score_cutoff=most)
 
     def common_start(self, left: Codes, right: Codes) -> Ints:
         """Return how many letters at the start are the same."""
-        return self._scores(left, right, Prefix.similarity, dtype=np.int32)
+        result: Ints = common_starts(*self.letters, left, right)
+        return result
 
     def shorter(self, left: Codes, right: Codes) -> Ints:
         """Return the length of the shorter one of each pair."""
@@ -51,13 +64,24 @@ class Strings:
         longer = np.maximum(self.lengths[left], self.lengths[right])
         allowed = 1 + (longer - 1) // LETTERS_AN_EDIT
         gap = longer - self.shorter(left, right)
-        (where,) = np.nonzero((longer - gap >= SHORTEST_MISTYPED) & (gap <= allowed))
-        if where.size:
-            most = int(allowed[where].max())
-            edits = self.edits(left[where], right[where], most)
-            result[where] = edits <= allowed[where]
+        possible = (longer - gap >= SHORTEST_MISTYPED) & (gap <= allowed)
+        # One edit, the usual case, is told much faster than several.
+        for several in (False, True):
+            (where,) = np.nonzero(possible & ((allowed > 1) == several))
+            if where.size:
+                most = int(allowed[where].max())
+                edits = self.edits(left[where], right[where], most)
+                result[where] = edits <= allowed[where]
         return result
 
     def _scores(self, left: Codes, right: Codes, scorer: Any, **options: Any) -> NDArray[Any]:
         first, second = self.texts[left].tolist(), self.texts[right].tolist()
-        return np.asarray(process.cpdist(first, second, scorer=scorer, **options))
+        return np.asarray(process.cpdist(first, second, scorer=scorer, workers=-1, **options))
+
+
+def letters_of(texts: pl.Series) -> tuple[NDArray[np.uint32], Codes]:
+    """Return the letters of all texts one after another, and where each text begins and ends."""
+    joined = "".join(texts.to_list()).encode("utf-32-le", "surrogatepass")
+    lengths = texts.str.len_chars().to_numpy()
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    return np.frombuffer(joined, dtype=np.uint32), starts

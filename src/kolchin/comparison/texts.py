@@ -42,20 +42,23 @@ class TextComparing(Comparing):
         super().__init__(field, forms)
         similar = (f"similarity {cut:g}" for cut in field.cuts)
         self.names = ("exact", "mistyped", *similar, "different")
+        self.near = MISTYPED + 1 + min(len(field.cuts), 1)
         self.strings = Strings(forms)
         self.sorted = Strings(sorted_words(forms))
         self.several = forms.str.contains(" ", literal=True).to_numpy()
 
     def levels(self, left: Codes, right: Codes) -> Levels:
         """Compare as they stand and, where there are several words, with the words in order."""
-        similarity = self.strings.similarity(left, right)
+        # Whatever is less similar is different.
+        least = min([LEAST_SIMILAR, *self.field.cuts])
+        similarity = self.strings.similarity(left, right, least)
         mistyped = np.zeros(left.size, dtype=np.bool_)
         (close,) = np.nonzero(similarity >= LEAST_SIMILAR)
         mistyped[close] = self.strings.mistyped(left[close], right[close])
         (several,) = np.nonzero(self.several[left] & self.several[right])
         if several.size:
             a, b = left[several], right[several]
-            in_order = self.sorted.similarity(a, b)
+            in_order = self.sorted.similarity(a, b, least)
             similarity[several] = np.maximum(similarity[several], in_order)
             mistyped[several] |= self.sorted.texts[a] == self.sorted.texts[b]
         result = by_cuts(similarity, self.field.cuts, MISTYPED + 1)
