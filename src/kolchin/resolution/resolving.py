@@ -122,6 +122,7 @@ def resolve(
         seconds = {"reading": time.monotonic() - began}
         # Before anything is written: a model refuses what it cannot use.
         model = _model(settings, given, display)
+        settings = settings.for_model(model)
         seconds["comparing"] = time.monotonic() - began - seconds["reading"]
         session = Session(given, settings, model, directory, time_limit, cores, display, seconds)
         if directory is None:

@@ -14,7 +14,7 @@ from kolchin.model import Model
 from kolchin.parameters import Beta, Gamma, Hyper, IntArray
 from kolchin.priors import Prior
 from kolchin.records import Records
-from kolchin.sampling.plan import Plan, checked_plan
+from kolchin.sampling.plan import Plan, checked_plan, default_warmup
 from kolchin.sampling.starts import STARTS
 
 PRIORS: dict[str, type[Prior]] = {
@@ -91,6 +91,11 @@ class Settings:
         """Return how chains run."""
         first = FIRST_LOOK if self.draws is None else self.draws
         return checked_plan(self.chains, first, self.warmup, THIN, None, STARTS)
+
+    def for_model(self, model: Model) -> Self:
+        """Return the same with the warm-up that a model needs."""
+        first = FIRST_LOOK if self.draws is None else self.draws
+        return replace(self, warmup=default_warmup(first, model.compared is not None))
 
     def drawing(self, draws: int) -> Self:
         """Return the same for another number of draws."""

@@ -19,6 +19,8 @@ LEAST = {
     "seed": 0,
 }
 FEWEST_WARMUP_STEPS = 400
+STEPS_IF_COMPARED = 150
+"""Compared fields decide nearly all links at once: such chains arrive within some twenty steps."""
 
 
 class Plan(NamedTuple):
@@ -41,6 +43,13 @@ class Plan(NamedTuple):
         return int(0.8 * self.warmup)
 
 
+def default_warmup(draws: int, compared: bool) -> int:
+    """Return the steps of warm-up where none are asked for."""
+    if compared:
+        return min(STEPS_IF_COMPARED, FEWEST_WARMUP_STEPS)
+    return max(FEWEST_WARMUP_STEPS, draws // 2)
+
+
 def checked_plan(
     chains: int,
     draws: int,
@@ -48,6 +57,7 @@ def checked_plan(
     thin: int,
     moves: int | None,
     start: str | Sequence[str],
+    compared: bool = False,
     **others: object,
 ) -> Plan:
     """Check every argument of a run; all faults are told in one message."""
@@ -66,7 +76,7 @@ def checked_plan(
         )
     if faults:
         raise ModelError("\n".join(faults))
-    steps = max(FEWEST_WARMUP_STEPS, int(draws) // 2) if warmup is None else int(warmup)
+    steps = default_warmup(int(draws), compared) if warmup is None else int(warmup)
     return Plan(int(chains), int(draws), steps, int(thin), int(moves or 0), starts)
 
 

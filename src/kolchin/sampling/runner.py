@@ -247,7 +247,8 @@ def sample(
         The same seed gives the same draws, on any number of cores.
     warmup
         Steps before the first kept draw, while pair proposals are learnt; by default half as
-        many as ``draws`` and at least 400. A step is some moves and an update of all parameters.
+        many as ``draws`` and at least 400, or 150 where fields are compared. A step is some moves
+        and an update of all parameters.
     thin
         Steps between two kept draws.
     moves
@@ -277,9 +278,9 @@ def sample(
     >>> posterior.labels.shape
     (2, 50, 4)
     """
-    plan = checked_plan(
-        chains, draws, warmup, thin, moves, start, most_draws=most_draws, cores=cores, seed=seed
-    )
+    others = {"most_draws": most_draws, "cores": cores, "seed": seed}
+    compared = model.compared is not None
+    plan = checked_plan(chains, draws, warmup, thin, moves, start, compared, **others)
     run = Run.begin(model, plan, seed)
     with shown(progress) as report:
         run.go_on(enough=enough, most_draws=most_draws, cores=cores, report=report)
