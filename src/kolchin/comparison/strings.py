@@ -34,10 +34,9 @@ class Strings:
         """The letters one after another, and where each text begins and ends."""
         return letters_of(self._series)
 
-    def similarity(self, left: Codes, right: Codes, least: float = 0.0) -> NDArray[np.float32]:
-        """Return Jaro-Winkler similarities, from 0 to 1; 0 for those below the least."""
-        scorer = JaroWinkler.similarity
-        return self._scores(left, right, scorer, dtype=np.float32, score_cutoff=least)
+    def similarity(self, left: Codes, right: Codes) -> NDArray[np.float32]:
+        """Return Jaro-Winkler similarities, from 0 to 1."""
+        return self._scores(left, right, JaroWinkler.similarity, dtype=np.float32)
 
     def edits(self, left: Codes, right: Codes, most: int) -> Ints:
         """Return how many letters are more, less, other, or exchanged with the next.
@@ -76,7 +75,7 @@ class Strings:
 
     def _scores(self, left: Codes, right: Codes, scorer: Any, **options: Any) -> NDArray[Any]:
         first, second = self.texts[left].tolist(), self.texts[right].tolist()
-        return np.asarray(process.cpdist(first, second, scorer=scorer, workers=-1, **options))
+        return np.asarray(process.cpdist(first, second, scorer=scorer, **options))
 
 
 def letters_of(texts: pl.Series) -> tuple[NDArray[np.uint32], Codes]:

@@ -49,16 +49,14 @@ class TextComparing(Comparing):
 
     def levels(self, left: Codes, right: Codes) -> Levels:
         """Compare as they stand and, where there are several words, with the words in order."""
-        # Whatever is less similar is different.
-        least = min([LEAST_SIMILAR, *self.field.cuts])
-        similarity = self.strings.similarity(left, right, least)
+        similarity = self.strings.similarity(left, right)
         mistyped = np.zeros(left.size, dtype=np.bool_)
         (close,) = np.nonzero(similarity >= LEAST_SIMILAR)
         mistyped[close] = self.strings.mistyped(left[close], right[close])
         (several,) = np.nonzero(self.several[left] & self.several[right])
         if several.size:
             a, b = left[several], right[several]
-            in_order = self.sorted.similarity(a, b, least)
+            in_order = self.sorted.similarity(a, b)
             similarity[several] = np.maximum(similarity[several], in_order)
             mistyped[several] |= self.sorted.texts[a] == self.sorted.texts[b]
         result = by_cuts(similarity, self.field.cuts, MISTYPED + 1)
