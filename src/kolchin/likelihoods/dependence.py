@@ -28,6 +28,9 @@ SHARED_TWICE = np.array([0.9, 0.07, 0.02])
 SHARED_APART = 0.002
 """A shared value, typed twice: chances of the first levels and of the last."""
 
+MOST_SHARED = 0.5
+"""Of all unrelated pairs at most so many share anything: one may be counted for several sets."""
+
 REPLACED = 0.01
 STEPS, PRUNED_AT = 60, (10, 20, 30, 45)
 
@@ -54,7 +57,8 @@ class Dependence(NamedTuple):
     @property
     def unlinked(self) -> tuple[Masks, FloatArray]:
         """The classes of unrelated pairs, the first of which shares nothing, and their chances."""
-        share = self.n_shared / self.n_pairs
+        share = self.n_shared / max(self.n_pairs, 1.0)
+        share *= MOST_SHARED / max(share.sum(), MOST_SHARED)
         nothing = np.zeros((1, self.shared.shape[1]), dtype=bool)
         return np.vstack([nothing, self.shared]), np.append(1 - share.sum(), share)
 
@@ -159,7 +163,7 @@ class _Fit:
         log_m = np.append(np.log(self.m), 0.0)[self.place] + gain
         parts = np.column_stack(
             [
-                np.full(len(gain), np.log(self.chances.n_pairs)),
+                np.full(len(gain), np.log(max(self.chances.n_pairs, 1.0))),
                 log_parts(log_typed, self.shared, self.n_shared),
                 log_parts(log_m, ~self.replaced, self.n_linked * self.rho),
             ]

@@ -121,7 +121,8 @@ def shares_shown(shows: NDArray[np.bool_]) -> FloatArray:
     n_records, n_fields = shows.shape
     sets = shows @ (1 << np.arange(n_fields))
     counts = _summed(sets, np.ones(n_records), 1 << n_fields)
-    return _of_larger(counts, n_fields) / max(n_records, 1)
+    result: FloatArray = _of_larger(counts, n_fields) / max(n_records, 1)
+    return result
 
 
 def find_sets(patterns: Patterns, chances: Chances) -> Sets:
