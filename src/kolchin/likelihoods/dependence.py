@@ -179,13 +179,22 @@ class _Fit:
         for k in np.flatnonzero(counted):
             # Pairs that agree on little are seldom candidates: these were counted among all.
             larger = (self.shared & self.shared[k]).sum(axis=1) == self.shared[k].sum()
-            rest = self.known[self.sets[k]] - self.n_shared[larger & ~counted].sum()
+            alike = self.known[self.sets[k]] - self._alike_entities(self.shared[k])
+            exact = float(np.prod(self.typed[self.offsets[:-1][self.shared[k]]]))
+            rest = alike / exact - self.n_shared[larger & ~counted].sum()
             self.n_shared[k] = max(rest, 1.0)
         self.n_linked = min(float(by_entity.sum()), float(self.n_records))
         rho = by_entity.sum(axis=0) + self.rho_weights
         self.rho = rho / rho.sum()
         self.m = self._levels(by_entity @ ~self.replaced, self.m_weights)
         self.typed = self._levels(by_set[:, ~counted] @ self.shared[~counted], self.typed_weights)
+
+    def _alike_entities(self, fields: Masks) -> float:
+        """Return how many pairs of one entity agree exactly on some fields, as things stand."""
+        first = self.offsets[:-1][fields]
+        by_chance = np.array([levels[0] for levels in self.chances.u])[fields]
+        exact = np.where(self.replaced[:, fields], by_chance, self.m[first])
+        return self.n_linked * float(self.rho @ exact.prod(axis=1))
 
     def _levels(self, pairs: FloatArray, weights: FloatArray) -> FloatArray:
         """Count the levels of pairs by field, add prior weights, and scale."""
