@@ -28,7 +28,7 @@ SHARED_TWICE = np.array([0.9, 0.07, 0.02])
 SHARED_APART = 0.002
 """A shared value, typed twice: chances of the first levels and of the last."""
 
-MOST_SHARED = 0.5
+LARGEST_SHARE = 0.5
 """Of all unrelated pairs at most so many share anything: one may be counted for several sets."""
 
 REPLACED = 0.01
@@ -58,7 +58,6 @@ class Dependence(NamedTuple):
     def unlinked(self) -> tuple[Masks, FloatArray]:
         """The classes of unrelated pairs, the first of which shares nothing, and their chances."""
         share = self.n_shared / max(self.n_pairs, 1.0)
-        share *= MOST_SHARED / max(share.sum(), MOST_SHARED)
         nothing = np.zeros((1, self.shared.shape[1]), dtype=bool)
         return np.vstack([nothing, self.shared]), np.append(1 - share.sum(), share)
 
@@ -144,9 +143,10 @@ class _Fit:
             self._maximise(by_set, by_entity)
             if step in PRUNED_AT:
                 self._prune(by_entity)
+        most = LARGEST_SHARE * self.chances.n_pairs
         return Dependence(
             self.shared,
-            self.n_shared,
+            self.n_shared * (most / max(self.n_shared.sum(), most, 1.0)),
             self.chances.n_pairs,
             self.typed,
             self.replaced,
