@@ -1,11 +1,13 @@
 """What unrelated records have in common by chance."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
 import kolchin as kp
-from kolchin.comparison import compare
-from kolchin.comparison.chance import SAMPLED_PAIRS, bands_of, random_pairs
+from kolchin.comparison import chance, compare
+from kolchin.comparison.chance import SAMPLED_PAIRS, agreeing_pairs, bands_of, random_pairs
 
 NAMES = ["anna", "ana", "berta", "carla", None]
 
@@ -109,3 +111,49 @@ def test_compared_fields_are_coded_like_categorical_ones(source):
 def test_fields_given_stand_for_those_of_the_records():
     records = kp.Records.from_table({"a": ["anna", "ana"]}, "a")
     assert compare(records, [kp.Text("a")]).levels.tolist() == [[1]]
+
+
+def agreeing_by_hand(columns):
+    """Go through all pairs of records."""
+    n_fields = len(columns)
+    result = np.zeros((n_fields, n_fields))
+    for i, j in combinations(range(len(columns[0])), 2):
+        same = [of[i] == of[j] and of[i] >= 0 for of in columns]
+        result += np.outer(same, same)
+    return result
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_agreeing_pairs_by_hand(seed):
+    rng = np.random.default_rng(seed)
+    n_records, n_fields = int(rng.integers(0, 40)), int(rng.integers(1, 5))
+    codes = [rng.integers(-1, 1 + 3 * f, n_records).astype(np.int32) for f in range(n_fields)]
+    found = agreeing_pairs(codes, rng)
+    assert np.array_equal(found, agreeing_by_hand([one.tolist() for one in codes]))
+
+
+def test_agreeing_pairs_of_many_records_are_scaled_up(monkeypatch):
+    monkeypatch.setattr(chance, "COUNTED_RECORDS", 2_000)
+    rng = np.random.default_rng(1)
+    first = rng.integers(0, 20, 6_000).astype(np.int32)
+    codes = [first, (first // 4).astype(np.int32), rng.integers(-1, 9, 6_000).astype(np.int32)]
+    found = agreeing_pairs(codes, rng)
+    pairs = 6_000 * 5_999 / 2
+    assert found[0, 1] == found[0, 0]
+    np.testing.assert_allclose(found[0, 1], pairs / 20, rtol=0.05)
+    np.testing.assert_allclose(found[1, 2], pairs * 0.9**2 / 5 / 9, rtol=0.05)
+
+
+def test_pairs_that_agree_on_two_fields_are_of_all_records():
+    """Counted in the table, whether or not they are candidates; by form, missing ones never."""
+    rng = np.random.default_rng(2)
+    values = {
+        "name": rng.choice(np.array(NAMES, dtype=object), 80).tolist(),
+        "phone": rng.choice(
+            np.array(["031 12", "03112", "99 99", None], dtype=object), 80
+        ).tolist(),
+    }
+    records = kp.Records.from_table(values, [kp.Text("name"), kp.Phone("phone")])
+    names = [-1 if v is None else NAMES.index(v) for v in values["name"]]
+    phones = [-1 if v is None else int(v.replace(" ", "")) for v in values["phone"]]
+    assert np.array_equal(compare(records).together, agreeing_by_hand([names, phones]))

@@ -28,6 +28,9 @@ SHARED_TWICE = np.array([0.9, 0.07, 0.02])
 SHARED_APART = 0.002
 """A shared value, typed twice: chances of the first levels and of the last."""
 
+LARGEST_SHARE = 0.5
+"""Of all unrelated pairs at most so many share anything: one may be counted for several sets."""
+
 REPLACED = 0.01
 STEPS, PRUNED_AT = 60, (10, 20, 30, 45)
 
@@ -54,7 +57,7 @@ class Dependence(NamedTuple):
     @property
     def unlinked(self) -> tuple[Masks, FloatArray]:
         """The classes of unrelated pairs, the first of which shares nothing, and their chances."""
-        share = self.n_shared / self.n_pairs
+        share = self.n_shared / max(self.n_pairs, 1.0)
         nothing = np.zeros((1, self.shared.shape[1]), dtype=bool)
         return np.vstack([nothing, self.shared]), np.append(1 - share.sum(), share)
 
@@ -140,9 +143,10 @@ class _Fit:
             self._maximise(by_set, by_entity)
             if step in PRUNED_AT:
                 self._prune(by_entity)
+        most = LARGEST_SHARE * self.chances.n_pairs
         return Dependence(
             self.shared,
-            self.n_shared,
+            self.n_shared * (most / max(self.n_shared.sum(), most, 1.0)),
             self.chances.n_pairs,
             self.typed,
             self.replaced,
@@ -159,7 +163,7 @@ class _Fit:
         log_m = np.append(np.log(self.m), 0.0)[self.place] + gain
         parts = np.column_stack(
             [
-                np.full(len(gain), np.log(self.chances.n_pairs)),
+                np.full(len(gain), np.log(max(self.chances.n_pairs, 1.0))),
                 log_parts(log_typed, self.shared, self.n_shared),
                 log_parts(log_m, ~self.replaced, self.n_linked * self.rho),
             ]
@@ -175,13 +179,22 @@ class _Fit:
         for k in np.flatnonzero(counted):
             # Pairs that agree on little are seldom candidates: these were counted among all.
             larger = (self.shared & self.shared[k]).sum(axis=1) == self.shared[k].sum()
-            rest = self.known[self.sets[k]] - self.n_shared[larger & ~counted].sum()
+            alike = self.known[self.sets[k]] - self._alike_entities(self.shared[k])
+            exact = float(np.prod(self.typed[self.offsets[:-1][self.shared[k]]]))
+            rest = alike / exact - self.n_shared[larger & ~counted].sum()
             self.n_shared[k] = max(rest, 1.0)
         self.n_linked = min(float(by_entity.sum()), float(self.n_records))
         rho = by_entity.sum(axis=0) + self.rho_weights
         self.rho = rho / rho.sum()
         self.m = self._levels(by_entity @ ~self.replaced, self.m_weights)
         self.typed = self._levels(by_set[:, ~counted] @ self.shared[~counted], self.typed_weights)
+
+    def _alike_entities(self, fields: Masks) -> float:
+        """Return how many pairs of one entity agree exactly on some fields, as things stand."""
+        first = self.offsets[:-1][fields]
+        by_chance = np.array([levels[0] for levels in self.chances.u])[fields]
+        exact = np.where(self.replaced[:, fields], by_chance, self.m[first])
+        return self.n_linked * float(self.rho @ exact.prod(axis=1))
 
     def _levels(self, pairs: FloatArray, weights: FloatArray) -> FloatArray:
         """Count the levels of pairs by field, add prior weights, and scale."""

@@ -28,7 +28,7 @@ from kolchin.likelihoods.dependence import (
     log_mixture,
     log_parts,
 )
-from kolchin.likelihoods.sharing import Chances, Patterns
+from kolchin.likelihoods.sharing import Chances, Patterns, shares_shown
 from kolchin.parameters import FloatArray, IntArray, Values
 
 MOST_FIELDS = 16
@@ -132,7 +132,7 @@ class Exemplar:
             n_records=len(shows),
             u=comparisons.u,
             agrees=comparisons.agrees,
-            shows=shows.mean(axis=0),
+            shows=shares_shown(shows),
             together=comparisons.together,
         )
         likelihood._depend(learn_dependence(likelihood.patterns, chances))

@@ -61,8 +61,9 @@ class Chances(NamedTuple):
     """What is known of unrelated records.
 
     ``u[f]`` has the chances of the levels of field f, and ``agrees[f]`` which of them are agreement
-    in spirit; ``shows[f]`` is the share of records with a value; ``together[f, g]`` counts the
-    pairs of records, of all, that agree exactly on both.
+    in spirit; ``shows[set]`` is the share of records that have all values of a set of fields (an
+    index of bits); ``together[f, g]`` counts the pairs of records, of all, that agree exactly on
+    both.
     """
 
     n_records: int
@@ -109,6 +110,21 @@ class Counts(NamedTuple):
         return result
 
 
+def shares_shown(shows: NDArray[np.bool_]) -> FloatArray:
+    """Return the share of records that have all values of each set, from ``shows[n, f]``.
+
+    Values are often missing together.
+
+    >>> shares_shown(np.array([[True, True], [False, False]])).tolist()
+    [1.0, 0.5, 0.5, 0.5]
+    """
+    n_records, n_fields = shows.shape
+    sets = shows @ (1 << np.arange(n_fields))
+    counts = _summed(sets, np.ones(n_records), 1 << n_fields)
+    result: FloatArray = _of_larger(counts, n_fields) / max(n_records, 1)
+    return result
+
+
 def find_sets(patterns: Patterns, chances: Chances) -> Sets:
     """Find sets of fields that may be shared by unrelated records, or replaced at once."""
     n_fields = len(chances.u)
@@ -147,7 +163,7 @@ def _known(chances: Chances) -> dict[int, float]:
     """Return the couples of fields that many more pairs agree on than chance and entities do."""
     result = {}
     for f, g in combinations(range(len(chances.u)), 2):
-        shown = float(np.square(chances.shows[f] * chances.shows[g]))
+        shown = float(np.square(chances.shows[1 << f | 1 << g]))
         by_chance = chances.n_pairs * float(chances.u[f][0] * chances.u[g][0]) * shown
         excess = float(chances.together[f, g]) - by_chance
         if excess > MANY * chances.n_records:
@@ -204,7 +220,7 @@ def _count(
     chance = _failing(patterns, agree, apart, groups)
     failing = _summed(sets, several * chance, n_sets) / np.maximum(joint, 1.0)
     by_chance = _by_chance(chances, exactly)
-    common = _with_couples(by_chance, known) > COMMON * chances.n_records
+    common = _with_couples(by_chance, chances, known) > COMMON * chances.n_records
     return Counts(np.where(common, alone, joint), by_chance, confirmed, joint, confirmed * failing)
 
 
@@ -241,15 +257,16 @@ def _by_chance(chances: Chances, exactly: bool) -> FloatArray:
     result = np.array([chances.n_pairs])
     for f, levels in enumerate(chances.u):
         agreeing = levels[0] if exactly else levels[chances.agrees[f]].sum()
-        result = np.concatenate([result, result * agreeing * np.square(chances.shows[f])])
-    return result
+        result = np.concatenate([result, result * agreeing])
+    return result * np.square(chances.shows)
 
 
-def _with_couples(by_chance: FloatArray, known: dict[int, float]) -> FloatArray:
+def _with_couples(by_chance: FloatArray, chances: Chances, known: dict[int, float]) -> FloatArray:
     """Return how many pairs agree on each set, given that some couples of fields move together."""
     sets: IntArray = np.arange(by_chance.size)
     most = np.ones(by_chance.size)
-    for couple, excess in known.items():
+    for couple, sharing in known.items():
+        excess = sharing * np.square(chances.shows[couple])
         inside = sets & couple == couple
         most[inside] = np.maximum(most[inside], 1 + excess / max(by_chance[couple], 1.0))
     result: FloatArray = by_chance * most
