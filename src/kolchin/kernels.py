@@ -34,6 +34,9 @@ LARGEST_JOINED = 8
 LARGEST_TABULATED = 256
 """Up to this many records in two clusters, all of their pairs are looked up once."""
 
+NEAR = 8
+"""How far from where it is expected a record is looked for first."""
+
 LARGEST_FACTOR = 1e170
 """Evidence of compared fields is multiplied if it stays between this and its inverse."""
 
@@ -241,18 +244,25 @@ def log_categorical_pair(codes: Int32s, gain: Floats, delta: Floats, i: int, j: 
 def place_of(begins: Int64s, others: Int32s, i: int, j: int) -> int:
     """Where one of two records stands in the list of the other, -1 if nowhere.
 
-    Lists are sorted and know of each other, so the shorter one is searched.
+    Lists are sorted and know of each other, so the shorter one is searched: by halves, near the
+    place where the record would stand if the list were evenly spread.
     """
     if begins[i + 1] - begins[i] > begins[j + 1] - begins[j]:
         i, j = j, i
     low, high = begins[i], begins[i + 1]
-    while low < high:
-        middle = (low + high) // 2
-        if others[middle] < j:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < begins[i + 1] and others[low] == j else -1
+    near = low + (high - low) * j // (begins.size - 1)
+    if near - NEAR > low and others[near - NEAR] <= j:
+        low = near - NEAR
+    if near + NEAR < high and others[near + NEAR] > j:
+        high = near + NEAR
+    left = high - low
+    if left == 0:
+        return -1
+    while left > 1:
+        half = left >> 1
+        low += half * (others[low + half] <= j)
+        left -= half
+    return low if others[low] == j else -1
 
 
 @lean
@@ -401,7 +411,7 @@ def log_mean_exp(values: Floats, n_values: int) -> float:
 
 
 @lean
-def log_exemplar_joining(
+def compare_with(
     begins: Int64s,
     others: Int32s,
     pattern: Int32s,
@@ -411,18 +421,39 @@ def log_exemplar_joining(
     record: int,
     members: Int32s,
     n_members: int,
+    row: Floats,
+) -> float:
+    """Look up the log evidence of a record with each of some others; returns the least."""
+    least = np.inf
+    for k in range(n_members):
+        row[k] = log_compared_pair(begins, others, pattern, shown, ratio, apart, record, members[k])
+        least = min(least, row[k])
+    return least
+
+
+@lean
+def log_exemplar_joining(
+    begins: Int64s,
+    others: Int32s,
+    pattern: Int32s,
+    shown: Int32s,
+    ratio: Floats,
+    apart: Floats,
+    members: Int32s,
+    n_members: int,
+    row: Floats,
     sums: Floats,
 ) -> float:
-    """Log evidence of the compared fields of a record with some others, over that of the others."""
+    """Log evidence of the compared fields of a record with some others, over that of the others.
+
+    ``row`` has the logs of the record with each of them.
+    """
     sum_logs(begins, others, pattern, shown, ratio, apart, members, 0, n_members, sums)
     log_without = log_mean_exp(sums, n_members)
     sums[n_members] = 0.0
     for k in range(n_members):
-        log_value = log_compared_pair(
-            begins, others, pattern, shown, ratio, apart, record, members[k]
-        )
-        sums[k] += log_value
-        sums[n_members] += log_value
+        sums[k] += row[k]
+        sums[n_members] += row[k]
     return log_mean_exp(sums, n_members + 1) - log_without
 
 
@@ -1741,6 +1772,7 @@ def attach(
     """
     members = np.empty(LARGEST_JOINED, dtype=np.int32)
     side = np.zeros(LARGEST_JOINED, dtype=np.int8)
+    row = np.empty(LARGEST_JOINED)
     sums = np.empty(LARGEST_JOINED + 1)
     # The chance that a record leaves over the chance that it joins, but for the pairs' odds,
     # each of which is listed with both of its records.
@@ -1750,7 +1782,7 @@ def attach(
         rng, n_moves, joining, table, starts, neighbours, odds,
         codes, gain, begins, others, pattern, shown, source, delta, ratio, apart,
         log_size, opening, log_open, shape, following, size_counts,
-        log_balance, members, side, sums,
+        log_balance, members, side, row, sums,
     )  # fmt: skip
 
 
@@ -1782,6 +1814,7 @@ def attach_or_leave(
     log_balance: float,
     members: Int32s,
     side: Sides,
+    row: Floats,
     sums: Floats,
 ) -> None:
     """Make the steps of ``attach``."""
@@ -1808,12 +1841,17 @@ def attach_or_leave(
             continue
         log_ratio = log_balance - np.log(listed)
         log_ratio += log_predictive(codes, gain, source, delta, i, members, side, 0, m)
-        if ratio.size > 0:
-            log_ratio += log_exemplar_joining(
-                begins, others, pattern, shown, ratio, apart, i, members, m, sums
-            )
         log_ratio += log_join_weight(log_size, opening, log_open, shape, size_counts, m, joins)
-        if np.log(rng.random()) < (log_ratio if joins else -log_ratio):
+        log_level = np.log(rng.random())
+        if ratio.size > 0:
+            least = compare_with(begins, others, pattern, shown, ratio, apart, i, members, m, row)
+            # The record adds at least this evidence, whoever is the exemplar: too much to leave?
+            if not joins and log_level >= np.log((m + 1.0) / m) - least - log_ratio:
+                continue
+            log_ratio += log_exemplar_joining(
+                begins, others, pattern, shown, ratio, apart, members, m, row, sums
+            )
+        if log_level < (log_ratio if joins else -log_ratio):
             count_record(size_counts, m, joins, -1)
             count_record(size_counts, m, not joins, 1)
             size_counts[0] += -1 if joins else 1
