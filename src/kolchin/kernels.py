@@ -14,6 +14,9 @@ log_open, shape), the state (following, size_counts), scratch room.
 A tuple of arrays would read better, but every look into one counts a reference: with them a
 move took nine times as long. The named tuples below are for the callers, who unpack them:
 ``chaperones(rng, n, False, *pairs, *data, *evidence, *weights, following, ...)``.
+Functions that neither make arrays nor return them count no references to any (``lean``), which
+halves the time of a move; what Python calls with a ``rng`` must count them, so the loop over moves
+is a function of its own.
 """
 
 from typing import NamedTuple
@@ -28,10 +31,20 @@ LARGEST_ENUMERATED = 6
 LARGEST_JOINED = 8
 """Lone records attach to clusters of up to this many; tables are longer than that in any state."""
 
+LARGEST_TABULATED = 256
+"""Up to this many records in two clusters, all of their pairs are looked up once."""
+
+NEAR = 8
+"""How far from where it is expected a record is looked for first."""
+
+LARGEST_FACTOR = 1e170
+"""Evidence of compared fields is multiplied if it stays between this and its inverse."""
+
 BITS = np.array([bin(k).count("1") for k in range(1 << LARGEST_ENUMERATED)])
 """Number of bits set in a small number: the size of a subset."""
 
 compiled = njit(cache=True, nogil=True, error_model="numpy")
+lean = njit(cache=True, nogil=True, error_model="numpy", _nrt=False)
 hot = njit(cache=True, nogil=True, error_model="numpy", inline="always")
 
 Floats = NDArray[np.float64]
@@ -122,7 +135,7 @@ def draw_pair(
     return np.int64(table[k, 2]), np.int64(table[k, 3])
 
 
-@compiled
+@lean
 def log_open_weight(opening: Floats, log_open: Floats, n_others: int) -> float:
     """Log weight of opening a cluster when ``n_others`` exist."""
     if log_open.size > 0:
@@ -134,7 +147,7 @@ def log_open_weight(opening: Floats, log_open: Floats, n_others: int) -> float:
     return opening[0] + np.log(weight)
 
 
-@compiled
+@lean
 def free_factor(shape: Floats, size_counts: Int64s, one: int, other: int) -> float:
     """Dirichlet factor of two clusters of given sizes (0: none) beside all those counted."""
     if shape.size == 0:
@@ -148,7 +161,7 @@ def free_factor(shape: Floats, size_counts: Int64s, one: int, other: int) -> flo
 # --- evidence ------------------------------------------------------------------------------
 
 
-@compiled
+@lean
 def categorical_predictive(
     codes: Int32s,
     gain: Floats,
@@ -211,7 +224,7 @@ def categorical_pair(codes: Int32s, gain: Floats, delta: Floats, i: int, j: int)
     return above / below
 
 
-@compiled
+@lean
 def log_categorical_pair(codes: Int32s, gain: Floats, delta: Floats, i: int, j: int) -> float:
     """Log Bayes factor of the categorical fields that two records are one entity."""
     product = categorical_pair(codes, gain, delta, i, j)
@@ -227,7 +240,32 @@ def log_categorical_pair(codes: Int32s, gain: Floats, delta: Floats, i: int, j: 
     return total
 
 
-@compiled
+@lean
+def place_of(begins: Int64s, others: Int32s, i: int, j: int) -> int:
+    """Where one of two records stands in the list of the other, -1 if nowhere.
+
+    Lists are sorted and know of each other, so the shorter one is searched: by halves, near the
+    place where the record would stand if the list were evenly spread.
+    """
+    if begins[i + 1] - begins[i] > begins[j + 1] - begins[j]:
+        i, j = j, i
+    low, high = begins[i], begins[i + 1]
+    near = low + (high - low) * j // (begins.size - 1)
+    if near - NEAR > low and others[near - NEAR] <= j:
+        low = near - NEAR
+    if near + NEAR < high and others[near + NEAR] > j:
+        high = near + NEAR
+    left = high - low
+    if left == 0:
+        return -1
+    while left > 1:
+        half = left >> 1
+        low += half * (others[low + half] <= j)
+        left -= half
+    return low if others[low] == j else -1
+
+
+@lean
 def compared_pair(
     begins: Int64s,
     others: Int32s,
@@ -240,22 +278,35 @@ def compared_pair(
 ) -> float:
     """Evidence of the compared fields of two records (model section 6).
 
-    That of the pattern of their levels if they are listed (the others of a record are sorted),
-    else that of a difference in each field which both show.
+    That of the pattern of their levels if they are listed, else that of a difference in each field
+    which both show.
     """
-    low, high = begins[i], begins[i + 1]
-    while low < high:
-        middle = (low + high) // 2
-        if others[middle] < j:
-            low = middle + 1
-        else:
-            high = middle
-    if low < begins[i + 1] and others[low] == j:
-        return ratio[pattern[low]]
-    return apart[shown[i] & shown[j]]
+    place = place_of(begins, others, i, j)
+    return apart[shown[i] & shown[j]] if place < 0 else ratio[pattern[place]]
 
 
-@compiled
+@hot
+def finite_log(value: float) -> float:
+    """Log of a positive number, or that of the least or largest that can be told apart."""
+    return np.log(min(max(value, 1e-300), 1e300))
+
+
+@lean
+def log_compared_pair(
+    begins: Int64s,
+    others: Int32s,
+    pattern: Int32s,
+    shown: Int32s,
+    ratio: Floats,
+    apart: Floats,
+    i: int,
+    j: int,
+) -> float:
+    """Log evidence of the compared fields of two records: finite, so that it can be taken back."""
+    return finite_log(compared_pair(begins, others, pattern, shown, ratio, apart, i, j))
+
+
+@lean
 def compare_members(
     begins: Int64s,
     others: Int32s,
@@ -266,36 +317,101 @@ def compare_members(
     members: Int32s,
     n_members: int,
     between: Floats,
-) -> None:
-    """Tabulate the evidence of the compared fields between all members of a small S."""
+) -> bool:
+    """Tabulate the evidence of the compared fields between all members of a small S.
+
+    Returns whether products of it stay in range.
+    """
+    largest = 1.0
     for k in range(n_members):
+        between[k, k] = 1.0
         for other in range(k):
             value = compared_pair(
                 begins, others, pattern, shown, ratio, apart, members[k], members[other]
             )
             between[k, other] = value
             between[other, k] = value
+            largest = max(largest, value, 1.0 / value)
+    product = 1.0
+    for _ in range(1, n_members):
+        product *= largest
+    return product < LARGEST_FACTOR
 
 
-@compiled
-def exemplar_evidence(between: Floats, subset: int, n_members: int) -> float:
-    """Evidence of the compared fields that some members are one entity (model section 6).
+@lean
+def exemplar_evidence(between: Floats, n_members: int, products: Floats, sums: Floats) -> None:
+    """Evidence of the compared fields of every subset that a division needs (model section 6).
 
-    One of them, each with equal chance, shows the entity's true values.
+    One of its records, each with equal chance, shows the entity's true values: for each exemplar,
+    products over the records but i and j are built up bit by bit, then i, j or both come in.
+    Subsets are numbered as in ``subset_evidence``.
     """
-    total = 0.0
+    n_rests = 1 << (n_members - 2)
+    for subset in range(1 << n_members):
+        sums[subset] = 0.0
     for exemplar in range(n_members):
-        if (subset >> exemplar) & 1:
-            product = 1.0
-            for k in range(n_members):
-                if k != exemplar and (subset >> k) & 1:
-                    product *= between[k, exemplar]
-            total += product
-    return total / BITS[subset]
+        with_i = between[0, exemplar]
+        with_j = between[1, exemplar]
+        own = (1 << exemplar) >> 2
+        products[0] = 1.0
+        for k in range(2, n_members):
+            top = 1 << (k - 2)
+            for rest in range(top):
+                products[top | rest] = products[rest] * between[k, exemplar]
+        for rest in range(n_rests):
+            if exemplar < 2 or rest & own:
+                if exemplar != 1:
+                    sums[(rest << 2) | 1] += products[rest] * with_i
+                if exemplar != 0:
+                    sums[(rest << 2) | 2] += products[rest] * with_j
+        sums[0] += products[n_rests - 1] * with_i * with_j
+    for rest in range(n_rests):
+        sums[(rest << 2) | 1] /= 1 + BITS[rest]
+        sums[(rest << 2) | 2] /= 1 + BITS[rest]
+    sums[0] /= n_members
 
 
-@compiled
-def log_exemplar(
+@lean
+def sum_logs(
+    begins: Int64s,
+    others: Int32s,
+    pattern: Int32s,
+    shown: Int32s,
+    ratio: Floats,
+    apart: Floats,
+    members: Int32s,
+    start: int,
+    stop: int,
+    sums: Floats,
+) -> None:
+    """Log product, for each of some members as the exemplar, of the evidence of the others."""
+    for k in range(stop - start):
+        sums[k] = 0.0
+        for other in range(k):
+            log_value = log_compared_pair(
+                begins, others, pattern, shown, ratio, apart,
+                members[start + k], members[start + other],
+            )  # fmt: skip
+            sums[k] += log_value
+            sums[other] += log_value
+
+
+@lean
+def log_mean_exp(values: Floats, n_values: int) -> float:
+    """Log of the mean of exponentials; 0 of none, as the evidence of no record."""
+    if n_values == 0:
+        return 0.0
+    top = values[0]
+    for k in range(1, n_values):
+        top = max(top, values[k])
+    total = 0.0
+    for k in range(n_values):
+        total += np.exp(values[k] - top)
+    return top + np.log(total / n_values)
+
+
+@lean
+def compare_with(
     begins: Int64s,
     others: Int32s,
     pattern: Int32s,
@@ -303,38 +419,42 @@ def log_exemplar(
     ratio: Floats,
     apart: Floats,
     record: int,
-    with_record: bool,
     members: Int32s,
-    side: Sides,
-    wanted: int,
     n_members: int,
+    row: Floats,
 ) -> float:
-    """Log evidence of the compared fields that the members on one side are one entity.
+    """Look up the log evidence of a record with each of some others; returns the least."""
+    least = np.inf
+    for k in range(n_members):
+        row[k] = log_compared_pair(begins, others, pattern, shown, ratio, apart, record, members[k])
+        least = min(least, row[k])
+    return least
 
-    A record is left out of them, or put to them.
+
+@lean
+def log_exemplar_joining(
+    begins: Int64s,
+    others: Int32s,
+    pattern: Int32s,
+    shown: Int32s,
+    ratio: Floats,
+    apart: Floats,
+    members: Int32s,
+    n_members: int,
+    row: Floats,
+    sums: Floats,
+) -> float:
+    """Log evidence of the compared fields of a record with some others, over that of the others.
+
+    ``row`` has the logs of the record with each of them.
     """
-    top = -np.inf
-    total = 0.0
-    n_inside = 0
-    for k in range(-1 if with_record else 0, n_members):
-        exemplar = record if k < 0 else members[k]
-        if k >= 0 and (side[k] != wanted or exemplar == record):
-            continue
-        n_inside += 1
-        log_product = 0.0
-        for other in range(-1 if with_record else 0, n_members):
-            n = record if other < 0 else members[other]
-            if n == exemplar or (other >= 0 and (side[other] != wanted or n == record)):
-                continue
-            log_product += np.log(
-                compared_pair(begins, others, pattern, shown, ratio, apart, n, exemplar)
-            )
-        if log_product > top:
-            total = total * np.exp(top - log_product) + 1.0
-            top = log_product
-        else:
-            total += np.exp(log_product - top)
-    return top + np.log(total / n_inside) if n_inside > 0 else 0.0
+    sum_logs(begins, others, pattern, shown, ratio, apart, members, 0, n_members, sums)
+    log_without = log_mean_exp(sums, n_members)
+    sums[n_members] = 0.0
+    for k in range(n_members):
+        sums[k] += row[k]
+        sums[n_members] += row[k]
+    return log_mean_exp(sums, n_members + 1) - log_without
 
 
 @hot
@@ -343,7 +463,7 @@ def clash(source: Int32s, i: int, j: int) -> bool:
     return source[i] >= 0 and source[i] == source[j]
 
 
-@compiled
+@lean
 def forbid_subsets(source: Int32s, members: Int32s, n_members: int, evidence: Floats) -> None:
     """Set the evidence of every subset with two records of one source to 0 (entry 0: all of S)."""
     for k in range(1, n_members):
@@ -356,18 +476,12 @@ def forbid_subsets(source: Int32s, members: Int32s, n_members: int, evidence: Fl
                         evidence[subset] = 0.0
 
 
-@compiled
+@lean
 def log_predictive(
     codes: Int32s,
     gain: Floats,
-    begins: Int64s,
-    others: Int32s,
-    pattern: Int32s,
-    shown: Int32s,
     source: Int32s,
     delta: Floats,
-    ratio: Floats,
-    apart: Floats,
     record: int,
     members: Int32s,
     side: Sides,
@@ -376,64 +490,51 @@ def log_predictive(
 ) -> float:
     """Log predictive of a record given the members on one side, over its predictive alone.
 
-    Minus infinity if one of them is of the record's source.
+    Minus infinity if one of them is of the record's source. Compared fields come on top of it.
     """
     if source.size > 0:
         for k in range(n_members):
             if side[k] == wanted and members[k] != record and clash(source, record, members[k]):
                 return -np.inf
-    total = categorical_predictive(codes, gain, delta, record, members, side, wanted, n_members)
-    if ratio.size > 0:
-        for sign in range(-1, 2, 2):
-            total += sign * log_exemplar(
-                begins, others, pattern, shown, ratio, apart, record, sign > 0,
-                members, side, wanted, n_members,
-            )  # fmt: skip
-    return total
+    return categorical_predictive(codes, gain, delta, record, members, side, wanted, n_members)
 
 
-@compiled
+@lean
 def log_evidence(
     codes: Int32s,
     gain: Floats,
-    begins: Int64s,
-    others: Int32s,
-    pattern: Int32s,
-    shown: Int32s,
     source: Int32s,
     delta: Floats,
-    ratio: Floats,
-    apart: Floats,
     members: Int32s,
     side: Sides,
     wanted: int,
     n_members: int,
 ) -> float:
-    """Log evidence that the members on one side are one entity, over singletons."""
+    """Log evidence that the members on one side are one entity, but for compared fields."""
     total = 0.0
     for k in range(1, n_members):
         if side[k] == wanted:
             total += log_predictive(
-                codes,
-                gain,
-                begins,
-                others,
-                pattern,
-                shown,
-                source,
-                delta,
-                ratio,
-                apart,
-                members[k],
-                members,
-                side,
-                wanted,
-                k,
+                codes, gain, source, delta, members[k], members, side, wanted, k
             )
     return total
 
 
-@compiled
+@lean
+def log_exemplar(logs: Floats, side: Sides, wanted: int, n_members: int, terms: Floats) -> float:
+    """Log evidence of the compared fields of the members on one side, from that of all pairs."""
+    n_inside = 0
+    for exemplar in range(n_members):
+        if side[exemplar] == wanted:
+            terms[n_inside] = 0.0
+            for k in range(n_members):
+                if side[k] == wanted:
+                    terms[n_inside] += logs[k, exemplar]
+            n_inside += 1
+    return log_mean_exp(terms, n_inside)
+
+
+@lean
 def subset_evidence(
     codes: Int32s,
     gain: Floats,
@@ -450,6 +551,8 @@ def subset_evidence(
     evidence: Floats,
     below: Floats,
     between: Floats,
+    sums: Floats,
+    terms: Floats,
 ) -> None:
     """Evidence of every subset of S that a division needs, in one pass over the fields.
 
@@ -489,20 +592,24 @@ def subset_evidence(
             while not (subset >> top) & 1:
                 top -= 1
             evidence[subset] *= evidence[subset ^ (1 << top)]
+    in_range = True
     if ratio.size > 0:
-        compare_members(begins, others, pattern, shown, ratio, apart, members, n_members, between)
+        in_range = compare_members(
+            begins, others, pattern, shown, ratio, apart, members, n_members, between
+        )
+        exemplar_evidence(between, n_members, terms, sums)
         for subset in range(n_subsets):
-            if subset == 0 or (BITS[subset] > 1 and ((subset & 3) == 1 or (subset & 3) == 2)):
-                whole = subset if subset > 0 else n_subsets - 1
-                evidence[subset] *= exemplar_evidence(between, whole, n_members)
+            evidence[subset] *= sums[subset]
     if source.size > 0:
         forbid_subsets(source, members, n_members, evidence)
+    if not in_range:
+        evidence[0] = np.nan
 
 
 # --- the chaperones move -------------------------------------------------------------------
 
 
-@compiled
+@lean
 def accept(rng: np.random.Generator, log_odds: float) -> bool:
     """Return true with probability 1 / (1 + exp(-log_odds))."""
     if log_odds > 0.0:
@@ -511,7 +618,7 @@ def accept(rng: np.random.Generator, log_odds: float) -> bool:
     return rng.random() * (1.0 + weight) < weight
 
 
-@compiled
+@lean
 def gather(following: Int32s, i: int, j: int, members: Int32s, side: Sides) -> tuple[int, bool]:
     """Collect S, the records of c_i and c_j: i, j, then the others in increasing order.
 
@@ -549,7 +656,7 @@ def gather(following: Int32s, i: int, j: int, members: Int32s, side: Sides) -> t
     return count, together
 
 
-@compiled
+@lean
 def write_rings(following: Int32s, members: Int32s, side: Sides, n_members: int) -> None:
     """Make the members of each side a ring."""
     for own in range(2):
@@ -566,7 +673,7 @@ def write_rings(following: Int32s, members: Int32s, side: Sides, n_members: int)
             following[last] = first
 
 
-@compiled
+@lean
 def count_sides(size_counts: Int64s, side: Sides, n_members: int, sign: int) -> None:
     """Add the clusters of S to the counts, or take them out."""
     on_j = 0
@@ -579,7 +686,7 @@ def count_sides(size_counts: Int64s, side: Sides, n_members: int, sign: int) -> 
         size_counts[0] += sign
 
 
-@compiled
+@lean
 def set_sides(choice: int, n_apart: int, n_members: int, side: Sides) -> None:
     """Put i on side 0, j on side 1 and the others by the bits of ``choice``; or all on 0."""
     for k in range(n_members):
@@ -590,7 +697,7 @@ def set_sides(choice: int, n_apart: int, n_members: int, side: Sides) -> None:
             side[k] = (choice >> (k - 2)) & 1
 
 
-@compiled
+@lean
 def draw_division(
     rng: np.random.Generator,
     log_apart: float,
@@ -615,6 +722,8 @@ def draw_division(
     evidence: Floats,
     below: Floats,
     between: Floats,
+    sums: Floats,
+    terms: Floats,
 ) -> None:
     """Draw the whole division of a small S at once.
 
@@ -638,6 +747,8 @@ def draw_division(
         evidence,
         below,
         between,
+        sums,
+        terms,
     )
     apart_weight = np.exp(log_apart)
     total = 0.0
@@ -652,10 +763,8 @@ def draw_division(
     total += weight[n_apart]
     if not 1e-200 < total < 1e200:
         total = log_scale_weights(
-            log_apart,
-            codes, gain, begins, others, pattern, shown, source, delta, ratio, apart,
-            log_size, shape, size_counts,
-            n_members, members, side, weight,
+            log_apart, codes, gain, source, delta, ratio, log_size, shape, size_counts,
+            n_members, members, side, weight, between, terms,
         )  # fmt: skip
     rest = rng.random() * total
     choice = 0
@@ -668,19 +777,14 @@ def draw_division(
     set_sides(choice, n_apart, n_members, side)
 
 
-@compiled
+@lean
 def log_scale_weights(
     log_apart: float,
     codes: Int32s,
     gain: Floats,
-    begins: Int64s,
-    others: Int32s,
-    pattern: Int32s,
-    shown: Int32s,
     source: Int32s,
     delta: Floats,
     ratio: Floats,
-    apart: Floats,
     log_size: Floats,
     shape: Floats,
     size_counts: Int64s,
@@ -688,9 +792,18 @@ def log_scale_weights(
     members: Int32s,
     side: Sides,
     weight: Floats,
+    between: Floats,
+    terms: Floats,
 ) -> float:
-    """Weigh all divisions on the log scale, for evidence out of range; returns their sum."""
+    """Weigh all divisions on the log scale, for evidence out of range; returns their sum.
+
+    What was compared is tabulated in ``between``, and its logs are afterwards.
+    """
     n_apart = 1 << (n_members - 2)
+    if ratio.size > 0:
+        for k in range(n_members):
+            for other in range(n_members):
+                between[k, other] = finite_log(between[k, other])
     top = -np.inf
     for choice in range(n_apart + 1):
         set_sides(choice, n_apart, n_members, side)
@@ -703,21 +816,10 @@ def log_scale_weights(
             weight[choice] += log_size[on_j] + log_apart
         for own in range(2):
             weight[choice] += log_evidence(
-                codes,
-                gain,
-                begins,
-                others,
-                pattern,
-                shown,
-                source,
-                delta,
-                ratio,
-                apart,
-                members,
-                side,
-                own,
-                n_members,
+                codes, gain, source, delta, members, side, own, n_members
             )
+            if ratio.size > 0:
+                weight[choice] += log_exemplar(between, side, own, n_members, terms)
         top = max(top, weight[choice])
     total = 0.0
     for choice in range(n_apart + 1):
@@ -726,7 +828,130 @@ def log_scale_weights(
     return total
 
 
-@compiled
+# Compared fields of an S that is visited record by record. ``totals[w, e]`` is the sum of the logs
+# of record e with all records of side w, ``log_sides[w]`` the log evidence of that side: a visit
+# takes as many exponentials as S has records, and a record that changes sides as many sums.
+
+
+@lean
+def compare_sides(
+    begins: Int64s,
+    others: Int32s,
+    pattern: Int32s,
+    shown: Int32s,
+    ratio: Floats,
+    apart: Floats,
+    n_members: int,
+    members: Int32s,
+    side: Sides,
+    logs: Floats,
+    totals: Floats,
+    log_sides: Floats,
+    terms: Floats,
+) -> None:
+    """Look all pairs of S up and sum their logs by side; tabulate them if there is room."""
+    whole = n_members <= logs.shape[0]
+    for k in range(n_members):
+        totals[0, k] = 0.0
+        totals[1, k] = 0.0
+        if whole:
+            logs[k, k] = 0.0
+        for other in range(k):
+            log_value = log_compared_pair(
+                begins, others, pattern, shown, ratio, apart, members[k], members[other]
+            )
+            totals[side[other], k] += log_value
+            totals[side[k], other] += log_value
+            if whole:
+                logs[k, other] = log_value
+                logs[other, k] = log_value
+    for own in range(2):
+        n_inside = 0
+        for k in range(n_members):
+            if side[k] == own:
+                terms[n_inside] = totals[own, k]
+                n_inside += 1
+        log_sides[own] = log_mean_exp(terms, n_inside)
+
+
+@lean
+def row_of_logs(
+    begins: Int64s,
+    others: Int32s,
+    pattern: Int32s,
+    shown: Int32s,
+    ratio: Floats,
+    apart: Floats,
+    n_members: int,
+    members: Int32s,
+    k: int,
+    logs: Floats,
+) -> int:
+    """Return in which row the logs of a record with all of S stand."""
+    if n_members <= logs.shape[0]:
+        return k
+    for other in range(n_members):
+        logs[0, other] = 0.0
+        if other != k:
+            logs[0, other] = log_compared_pair(
+                begins, others, pattern, shown, ratio, apart, members[k], members[other]
+            )
+    return 0
+
+
+@lean
+def log_side(
+    logs: Floats,
+    totals: Floats,
+    row: int,
+    k: int,
+    wanted: int,
+    side: Sides,
+    n_members: int,
+    terms: Floats,
+) -> float:
+    """Log evidence of a side with a record of the other side, or without one of its own."""
+    comes = side[k] != wanted
+    sign = 1.0 if comes else -1.0
+    n_inside = 0
+    for exemplar in range(n_members):
+        if exemplar != k and side[exemplar] == wanted:
+            terms[n_inside] = totals[wanted, exemplar] + sign * logs[row, exemplar]
+            n_inside += 1
+    if comes:
+        terms[n_inside] = totals[wanted, k]
+        n_inside += 1
+    return log_mean_exp(terms, n_inside)
+
+
+@lean
+def change_side(
+    logs: Floats,
+    totals: Floats,
+    log_sides: Floats,
+    row: int,
+    own: int,
+    n_members: int,
+    log_without: float,
+    log_with: float,
+) -> None:
+    """Take a record from its side to the other."""
+    for k in range(n_members):
+        totals[own, k] -= logs[row, k]
+        totals[1 - own, k] += logs[row, k]
+    log_sides[own] = log_without
+    log_sides[1 - own] = log_with
+
+
+@lean
+def swap_sides(totals: Floats, log_sides: Floats, n_members: int) -> None:
+    """Let the sides change their names."""
+    log_sides[0], log_sides[1] = log_sides[1], log_sides[0]
+    for k in range(n_members):
+        totals[0, k], totals[1, k] = totals[1, k], totals[0, k]
+
+
+@lean
 def visit_all(
     rng: np.random.Generator,
     log_apart: float,
@@ -747,98 +972,83 @@ def visit_all(
     n_members: int,
     members: Int32s,
     side: Sides,
+    logs: Floats,
+    totals: Floats,
+    log_sides: Floats,
+    terms: Floats,
 ) -> None:
     """Visit each record of S once, in order (model section 4).
 
     Together, all are on side 0. Apart, i is on side 0 and j on side 1.
     """
+    compared = ratio.size > 0
+    if compared:
+        compare_sides(
+            begins, others, pattern, shown, ratio, apart,
+            n_members, members, side, logs, totals, log_sides, terms,
+        )  # fmt: skip
+    row = 0
+    log_with = 0.0
+    log_without = 0.0
     on_j = 0
     for k in range(n_members):
         on_j += side[k]
     for k in range(n_members):
+        if together and k > 1:
+            break
         n = members[k]
         own = side[k]
         size = on_j if own == 1 else n_members - on_j
+        if compared and (k > 1 or together or size == 1):
+            row = row_of_logs(
+                begins, others, pattern, shown, ratio, apart, n_members, members, k, logs
+            )
+            log_without = log_side(logs, totals, row, k, own, side, n_members, terms)
+            log_with = log_side(logs, totals, row, k, 1 - own, side, n_members, terms)
         if together:
-            if k > 1:
-                break
             join = log_size[n_members] - log_size[n_members - 1]
             join += np.log(free_factor(shape, size_counts, n_members, 0))
             join -= np.log(free_factor(shape, size_counts, n_members - 1, 1))
-            join += log_predictive(
-                codes,
-                gain,
-                begins,
-                others,
-                pattern,
-                shown,
-                source,
-                delta,
-                ratio,
-                apart,
-                n,
-                members,
-                side,
-                0,
-                n_members,
-            )
+            join += log_predictive(codes, gain, source, delta, n, members, side, 0, n_members)
+            if compared:
+                join += log_sides[0] - log_without
             if accept(rng, log_apart - join):
                 together = False
                 side[:n_members] = 1 - k
                 side[k] = k
                 on_j = 1 if k == 1 else n_members - 1
+                if compared:
+                    change_side(logs, totals, log_sides, row, 0, n_members, log_without, 0.0)
+                    if k == 0:
+                        swap_sides(totals, log_sides, n_members)
         elif k > 1 or size == 1:
             other = n_members - size
             go = log_size[other + 1] - log_size[other]
-            go += log_predictive(
-                codes,
-                gain,
-                begins,
-                others,
-                pattern,
-                shown,
-                source,
-                delta,
-                ratio,
-                apart,
-                n,
-                members,
-                side,
-                1 - own,
-                n_members,
-            )
+            go += log_predictive(codes, gain, source, delta, n, members, side, 1 - own, n_members)
             stay = log_apart
             go += np.log(free_factor(shape, size_counts, other + 1, size - 1))
             go -= np.log(free_factor(shape, size_counts, size, other))
+            if compared:
+                go += log_with - log_sides[1 - own]
             if k > 1:
                 stay = log_size[size] - log_size[size - 1]
-                stay += log_predictive(
-                    codes,
-                    gain,
-                    begins,
-                    others,
-                    pattern,
-                    shown,
-                    source,
-                    delta,
-                    ratio,
-                    apart,
-                    n,
-                    members,
-                    side,
-                    own,
-                    n_members,
-                )
+                stay += log_predictive(codes, gain, source, delta, n, members, side, own, n_members)
+                if compared:
+                    stay += log_sides[own] - log_without
             if accept(rng, go - stay):
                 side[k] = 1 - own
                 on_j += 1 - 2 * own
+                if compared:
+                    change_side(logs, totals, log_sides, row, own, n_members, log_without, log_with)
                 if k <= 1:
                     together = True
                     side[:n_members] = 0
                     on_j = 0
+                    if compared and k == 0:
+                        swap_sides(totals, log_sides, n_members)
 
 
-@compiled
+@lean
 def several_records(
     rng: np.random.Generator,
     i: int,
@@ -866,6 +1076,9 @@ def several_records(
     evidence: Floats,
     below: Floats,
     between: Floats,
+    totals: Floats,
+    sums: Floats,
+    terms: Floats,
 ) -> bool:
     """Make the move on any two clusters; false if the tables are too short for their union."""
     n_members, together = gather(following, i, j, members, side)
@@ -878,21 +1091,21 @@ def several_records(
             rng, log_apart,
             codes, gain, begins, others, pattern, shown, source, delta, ratio, apart,
             log_size, size, shape, size_counts,
-            n_members, members, side, weight, evidence, below, between,
+            n_members, members, side, weight, evidence, below, between, sums, terms,
         )  # fmt: skip
     else:
         visit_all(
             rng, log_apart, together,
             codes, gain, begins, others, pattern, shown, source, delta, ratio, apart,
             log_size, shape, size_counts,
-            n_members, members, side,
+            n_members, members, side, between, totals, evidence, terms,
         )  # fmt: skip
     count_sides(size_counts, side, n_members, 1)
     write_rings(following, members, side, n_members)
     return True
 
 
-@compiled
+@lean
 def weigh_pairs(
     size: Floats,
     opening: Floats,
@@ -953,12 +1166,61 @@ def chaperones(
     weight = np.empty(1 + (1 << (LARGEST_ENUMERATED - 2)))
     evidence = np.empty(1 << LARGEST_ENUMERATED)
     below = np.empty(LARGEST_ENUMERATED)
-    between = np.empty((LARGEST_ENUMERATED, LARGEST_ENUMERATED))
+    # For compared fields; pages of it that are never touched cost nothing.
+    room = members.size if ratio.size > 0 else 0
+    between = np.empty((min(room, LARGEST_TABULATED), room))
+    totals = np.empty((2, room))
+    sums = np.empty(1 << LARGEST_ENUMERATED)
+    terms = np.empty(max(room, 1 << (LARGEST_ENUMERATED - 2)))
     # What two records without company weigh, apart and joined, as they are now either way.
     pair_weight = np.empty((2, 2))
     weigh_pairs(size, opening, log_open, shape, size_counts, pair_weight)
-    # A look at compared fields on this path, even if never taken, would cost three times as much.
-    categorical = ratio.size == 0
+    return make_moves(
+        rng, n_moves, in_rings, uniform_share, table,
+        codes, gain, begins, others, pattern, shown, source, delta, ratio, apart,
+        log_size, size, opening, log_open, shape, following, size_counts, pending,
+        members, side, weight, evidence, below, between, totals, sums, terms, pair_weight,
+    )  # fmt: skip
+
+
+@lean
+def make_moves(
+    rng: np.random.Generator,
+    n_moves: int,
+    in_rings: bool,
+    uniform_share: float,
+    table: Int32s,
+    codes: Int32s,
+    gain: Floats,
+    begins: Int64s,
+    others: Int32s,
+    pattern: Int32s,
+    shown: Int32s,
+    source: Int32s,
+    delta: Floats,
+    ratio: Floats,
+    apart: Floats,
+    log_size: Floats,
+    size: Floats,
+    opening: Floats,
+    log_open: Floats,
+    shape: Floats,
+    following: Int32s,
+    size_counts: Int64s,
+    pending: Int64s,
+    members: Int32s,
+    side: Sides,
+    weight: Floats,
+    evidence: Floats,
+    below: Floats,
+    between: Floats,
+    totals: Floats,
+    sums: Floats,
+    terms: Floats,
+    pair_weight: Floats,
+) -> int:
+    """Make the moves of ``chaperones``."""
+    compared = ratio.size > 0
     constrained = source.size > 0
     for move in range(n_moves):
         if in_rings:
@@ -975,11 +1237,13 @@ def chaperones(
         if constrained and after_i == i and after_j == j and clash(source, i, j):
             continue
         n_clusters, n_alone, n_pairs = size_counts[0], size_counts[1], size_counts[2]
-        if categorical and ((after_i == i and after_j == j) or (after_i == j and after_j == i)):
+        if (after_i == i and after_j == j) or (after_i == j and after_j == i):
             # Two records without company: draw at once whether they are one cluster or two.
             together = after_i == j
             now = 1 if together else 0
             joined = pair_weight[now, 1] * categorical_pair(codes, gain, delta, i, j)
+            if compared:
+                joined *= compared_pair(begins, others, pattern, shown, ratio, apart, i, j)
             total = joined + pair_weight[now, 0]
             in_range = 1e-200 < total < 1e200
             if in_range and (rng.random() * total < joined) != together:
@@ -995,7 +1259,8 @@ def chaperones(
             rng, i, j,
             codes, gain, begins, others, pattern, shown, source, delta, ratio, apart,
             log_size, size, opening, log_open, shape,
-            following, size_counts, members, side, weight, evidence, below, between,
+            following, size_counts,
+            members, side, weight, evidence, below, between, totals, sums, terms,
         )  # fmt: skip
         if not fits and not in_rings:
             pending[0], pending[1] = i, j
@@ -1008,7 +1273,7 @@ def chaperones(
 # --- states --------------------------------------------------------------------------------
 
 
-@compiled
+@lean
 def is_first(following: Int32s, record: int) -> bool:
     """Tell whether a record is the smallest of its ring."""
     n = following[record]
@@ -1117,41 +1382,64 @@ def count_patterns(
     apart_counts: Int64s,
 ) -> None:
     """Draw the exemplar of each cluster, and count the patterns of the others against it."""
-    start = 0
+    sums = np.empty(members.size)
+    draw_exemplars(
+        rng, begins, others, pattern, shown, ratio, apart, members, sizes,
+        counts, apart_counts, sums,
+    )  # fmt: skip
+
+
+@lean
+def draw_exemplars(
+    rng: np.random.Generator,
+    begins: Int64s,
+    others: Int32s,
+    pattern: Int32s,
+    shown: Int32s,
+    ratio: Floats,
+    apart: Floats,
+    members: Int32s,
+    sizes: Int32s,
+    counts: Int64s,
+    apart_counts: Int64s,
+    sums: Floats,
+) -> None:
+    """Do what ``count_patterns`` says."""
+    stop = 0
     for size in sizes:
-        chosen = -1
-        top = -np.inf
-        for k in range(start, start + size):
-            log_product = 0.0
-            for other in range(start, start + size):
-                if other != k:
-                    log_product += np.log(
-                        compared_pair(
-                            begins, others, pattern, shown, ratio, apart, members[other], members[k]
-                        )
-                    )
-            # Keep one of the exemplars so far, in proportion to their products.
-            larger = max(top, log_product)
-            top = larger + np.log(np.exp(top - larger) + np.exp(log_product - larger))
-            if rng.random() < np.exp(log_product - top):
-                chosen = k
-        exemplar = members[chosen]
-        for k in range(start, start + size):
+        start, stop = stop, stop + size
+        if size > 2:
+            sum_logs(begins, others, pattern, shown, ratio, apart, members, start, stop, sums)
+            exemplar = members[start + draw_log_weights(rng, sums, size)]
+        else:
+            # Either shows the same pattern against the other.
+            exemplar = members[start]
+        for k in range(start, stop):
             n = members[k]
-            if k == chosen:
-                continue
-            low, high = begins[n], begins[n + 1]
-            while low < high:
-                middle = (low + high) // 2
-                if others[middle] < exemplar:
-                    low = middle + 1
+            if n != exemplar:
+                place = place_of(begins, others, n, exemplar)
+                if place < 0:
+                    apart_counts[shown[n] & shown[exemplar]] += 1
                 else:
-                    high = middle
-            if low < begins[n + 1] and others[low] == exemplar:
-                counts[pattern[low]] += 1
-            else:
-                apart_counts[shown[n] & shown[exemplar]] += 1
-        start += size
+                    counts[pattern[place]] += 1
+
+
+@lean
+def draw_log_weights(rng: np.random.Generator, log_weight: Floats, n_weights: int) -> int:
+    """Draw one of several in proportion to the exponentials of their log weights."""
+    top = log_weight[0]
+    for k in range(1, n_weights):
+        top = max(top, log_weight[k])
+    total = 0.0
+    for k in range(n_weights):
+        log_weight[k] = np.exp(log_weight[k] - top)
+        total += log_weight[k]
+    rest = rng.random() * total
+    choice = 0
+    while choice < n_weights - 1 and rest >= log_weight[choice]:
+        rest -= log_weight[choice]
+        choice += 1
+    return choice
 
 
 @compiled
@@ -1166,15 +1454,13 @@ def log_exemplars(
     sizes: Int32s,
 ) -> float:
     """Log evidence of the compared fields of all clusters."""
+    sums = np.empty(members.size)
     total = 0.0
-    start = 0
+    stop = 0
     for size in sizes:
-        cluster = members[start : start + size]
-        side = np.zeros(size, dtype=np.int8)
-        total += log_exemplar(
-            begins, others, pattern, shown, ratio, apart, -1, False, cluster, side, 0, size
-        )
-        start += size
+        start, stop = stop, stop + size
+        sum_logs(begins, others, pattern, shown, ratio, apart, members, start, stop, sums)
+        total += log_mean_exp(sums, size)
     return total
 
 
@@ -1278,12 +1564,35 @@ def pair_scores(
 ) -> Floats:
     """Log evidence of each listed pair."""
     scores = np.empty(pairs.shape[0])
+    score_pairs(codes, gain, begins, others, pattern, shown, delta, ratio, apart, pairs, scores)
+    return scores
+
+
+@lean
+def score_pairs(
+    codes: Int32s,
+    gain: Floats,
+    begins: Int64s,
+    others: Int32s,
+    pattern: Int32s,
+    shown: Int32s,
+    delta: Floats,
+    ratio: Floats,
+    apart: Floats,
+    pairs: Int32s,
+    scores: Floats,
+) -> None:
+    """Do what ``pair_scores`` says; it is quickest if pairs come in order."""
+    place = 0
     for k in range(pairs.shape[0]):
         i, j = pairs[k, 0], pairs[k, 1]
         scores[k] = log_categorical_pair(codes, gain, delta, i, j)
         if ratio.size > 0:
-            scores[k] += np.log(compared_pair(begins, others, pattern, shown, ratio, apart, i, j))
-    return scores
+            # The next pair that was compared often stands beside the last.
+            place += 1
+            if not (begins[i] <= place < begins[i + 1] and others[place] == j):
+                place = place_of(begins, others, i, j)
+            scores[k] += np.log(apart[shown[i] & shown[j]] if place < 0 else ratio[pattern[place]])
 
 
 @compiled
@@ -1337,7 +1646,7 @@ def alias_table(pairs: Int32s, weight: Floats) -> Int32s:
     return table
 
 
-@compiled
+@lean
 def log_density_of_delta(
     delta: float,
     frequency: Floats,
@@ -1358,7 +1667,7 @@ def log_density_of_delta(
 # --- loose links ------------------------------------------------------------------------------
 
 
-@compiled
+@lean
 def others_of(following: Int32s, start: int, left_out: int, members: Int32s) -> int:
     """List the records of a ring without one; returns their number, 0 if they do not fit."""
     n_members = 0
@@ -1374,7 +1683,7 @@ def others_of(following: Int32s, start: int, left_out: int, members: Int32s) -> 
             return n_members
 
 
-@compiled
+@lean
 def listed_odds(
     starts: Int64s, neighbours: Int32s, odds: Floats, record: int, members: Int32s, n_members: int
 ) -> float:
@@ -1393,7 +1702,7 @@ def listed_odds(
     return total
 
 
-@compiled
+@lean
 def log_join_weight(
     log_size: Floats,
     opening: Floats,
@@ -1461,13 +1770,55 @@ def attach(
     With chance ``joining`` a listed pair is drawn in proportion to its odds, and one of the two
     that is alone asks to join the other's cluster; else a random record asks to leave its own.
     """
-    n_records = following.size
     members = np.empty(LARGEST_JOINED, dtype=np.int32)
     side = np.zeros(LARGEST_JOINED, dtype=np.int8)
+    row = np.empty(LARGEST_JOINED)
+    sums = np.empty(LARGEST_JOINED + 1)
     # The chance that a record leaves over the chance that it joins, but for the pairs' odds,
     # each of which is listed with both of its records.
     total = 0.5 * odds.sum()
-    log_balance = np.log((1.0 - joining) / n_records) - np.log(joining / total)
+    log_balance = np.log((1.0 - joining) / following.size) - np.log(joining / total)
+    attach_or_leave(
+        rng, n_moves, joining, table, starts, neighbours, odds,
+        codes, gain, begins, others, pattern, shown, source, delta, ratio, apart,
+        log_size, opening, log_open, shape, following, size_counts,
+        log_balance, members, side, row, sums,
+    )  # fmt: skip
+
+
+@lean
+def attach_or_leave(
+    rng: np.random.Generator,
+    n_moves: int,
+    joining: float,
+    table: Int32s,
+    starts: Int64s,
+    neighbours: Int32s,
+    odds: Floats,
+    codes: Int32s,
+    gain: Floats,
+    begins: Int64s,
+    others: Int32s,
+    pattern: Int32s,
+    shown: Int32s,
+    source: Int32s,
+    delta: Floats,
+    ratio: Floats,
+    apart: Floats,
+    log_size: Floats,
+    opening: Floats,
+    log_open: Floats,
+    shape: Floats,
+    following: Int32s,
+    size_counts: Int64s,
+    log_balance: float,
+    members: Int32s,
+    side: Sides,
+    row: Floats,
+    sums: Floats,
+) -> None:
+    """Make the steps of ``attach``."""
+    n_records = following.size
     for _ in range(n_moves):
         joins = rng.random() < joining
         if joins:
@@ -1489,25 +1840,18 @@ def attach(
         if listed == 0.0:
             continue
         log_ratio = log_balance - np.log(listed)
-        log_ratio += log_predictive(
-            codes,
-            gain,
-            begins,
-            others,
-            pattern,
-            shown,
-            source,
-            delta,
-            ratio,
-            apart,
-            i,
-            members,
-            side,
-            0,
-            m,
-        )
+        log_ratio += log_predictive(codes, gain, source, delta, i, members, side, 0, m)
         log_ratio += log_join_weight(log_size, opening, log_open, shape, size_counts, m, joins)
-        if np.log(rng.random()) < (log_ratio if joins else -log_ratio):
+        log_level = np.log(rng.random())
+        if ratio.size > 0:
+            least = compare_with(begins, others, pattern, shown, ratio, apart, i, members, m, row)
+            # The record adds at least this evidence, whoever is the exemplar: too much to leave?
+            if not joins and log_level >= np.log((m + 1.0) / m) - least - log_ratio:
+                continue
+            log_ratio += log_exemplar_joining(
+                begins, others, pattern, shown, ratio, apart, members, m, row, sums
+            )
+        if log_level < (log_ratio if joins else -log_ratio):
             count_record(size_counts, m, joins, -1)
             count_record(size_counts, m, not joins, 1)
             size_counts[0] += -1 if joins else 1

@@ -11,8 +11,10 @@ from problems import FIXED, FREQUENCIES, MU, codes, log_of_all
 from scipy import stats
 
 import kolchin as kp
+from kolchin import kernels
 from kolchin.likelihoods import Exemplar, Outcomes
 from kolchin.records import Records
+from kolchin.sampling.chain import Chain
 from kolchin.sampling.loose import loose_pairs
 
 SMALLEST_P = 1e-4
@@ -232,3 +234,89 @@ def test_the_log_joint_of_a_draw_is_that_of_the_model():
 def test_too_many_fields():
     with pytest.raises(kp.ModelError, match="at most 16"):
         Exemplar(compared(), "abcdefghijklmnopq")
+
+
+def visited(model, labels, room, seed):
+    """Sides after S, the first two clusters, was visited with room for so many rows of logs."""
+    chain = Driver(model, None, seed).chain
+    n = model.n_records
+    members = np.arange(n, dtype=np.int32)
+    side = (labels != labels[0]).astype(np.int8)
+    logs, totals, log_sides = np.empty((room, n)), np.empty((2, n)), np.empty(64)
+    counts = np.zeros(100, dtype=np.int64)
+    weights = chain.weights
+    kernels.visit_all(
+        np.random.default_rng(seed), -1.0, bool(side.sum() == 0), *chain.fields,
+        weights.log_size, weights.shape, counts, n, members, side,
+        logs, totals, log_sides, np.empty(n),
+    )  # fmt: skip
+    return side, log_sides[:2]
+
+
+@pytest.mark.parametrize("labels", [[0, 1, 0, 1, 1, 0], [0, 1, 1, 1, 1, 1], [0] * 6])
+def test_sums_follow_the_sides_with_or_without_room_for_all_pairs(labels):
+    """The evidence of each side after a sweep of visits is its formula."""
+    model, _ = problem("DirichletProcess")
+    likelihood = model.compared
+    values = likelihood.start()
+    found = set()
+    for seed in range(40):
+        side, log_sides = visited(model, np.array(labels), 6, seed)
+        fewer, same = visited(model, np.array(labels), 1, seed)
+        np.testing.assert_array_equal(side, fewer)
+        np.testing.assert_allclose(log_sides, same, atol=1e-12)
+        for own in range(2):
+            inside = np.where(side == own, 0, 1 + np.arange(6))
+            slow = likelihood.log_likelihood(inside, values)
+            np.testing.assert_allclose(log_sides[own], slow, atol=1e-12)
+        found.add(tuple(side.tolist()))
+    assert len(found) > 4
+
+
+def test_pairs_are_found_in_lists_of_any_shape():
+    """Long and short lists, crowded at one end, and pairs that are not listed."""
+    rng = np.random.default_rng(5)
+    n = 300
+    near = {(i, j) for i in range(n) for j in range(i + 1, min(i + 40, n)) if rng.random() < 0.6}
+    star = {(0, j) for j in range(1, n)} | {(i, n - 1) for i in range(150)}
+    pairs = np.array(sorted(near | star), dtype=np.int32)
+    levels = rng.integers(0, 3, (len(pairs), 1)).astype(np.int8)
+    shows = np.ones((n, 1), dtype=bool)
+    u = np.array([0.1, 0.2, 0.7])
+    chance = u[levels]
+    likelihood = Exemplar(Outcomes(pairs, levels, chance, (3,), u[-1:], shows), "a")
+    every = np.array(list(combinations(range(n), 2)), dtype=np.int32)
+    log_evidence = likelihood.log_ratios(likelihood.start()).sum(axis=1)
+    expected = log_evidence[likelihood.patterns_of(every)]
+    records = Records.from_codes(np.zeros((n, 1), dtype=int), frequencies=[[1.0]])
+    chain = Chain(kp.Model(records, compared=likelihood), rng, np.arange(n))
+    for order in (np.arange(len(every)), rng.permutation(len(every))):
+        scores = kernels.pair_scores(*chain.fields, every[order])
+        np.testing.assert_allclose(scores, expected[order], atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["DirichletProcess", "NBD"])
+def test_weights_on_the_log_scale_keep_the_posterior(name):
+    """As where products of evidence would leave the range of doubles."""
+    model, log_joint = problem(name)
+    probability = normalised(log_joint)
+    start = np.random.default_rng(4).choice(probability.size, 20_000, p=probability)
+    driver = driver_of(model, name, "uniform", 4)
+    weights = driver.chain.weights
+    driver.chain.weights = weights._replace(size=np.full_like(weights.size, np.nan))
+    assert partition_test(driver.moved(start, 40), probability) > SMALLEST_P
+
+
+def test_evidence_out_of_range_is_weighed_on_the_log_scale():
+    """Of four records, all pairs of 0, 1 and 2 fit by 1e130, and those with 3 by 1e-130."""
+    pairs = np.array(list(combinations(range(4), 2)), dtype=np.int32)
+    levels = (pairs[:, 1:] == 3).astype(np.int8)
+    u = np.array([1e-131, 1e129])
+    outcomes = Outcomes(pairs, levels, u[levels], (2,), u[1:], np.ones((4, 1), dtype=bool))
+    likelihood = Exemplar(outcomes, "a", [[0.9, 0.1]], fixed=True)
+    records = Records.from_codes(np.zeros((4, 1), dtype=int), frequencies=[[1.0]])
+    model = kp.Model(records, kp.DirichletProcess(0.8), delta=0.6, compared=likelihood)
+    driver = Driver(model, None, 5)
+    found = driver.moved(np.arange(15), 60)
+    together = [row.tolist() for row in partitions(4)].index([0, 0, 0, 1])
+    assert (found == together).all()

@@ -32,6 +32,8 @@ class Fast:
         self.known["evidence"] = self.evidence = np.empty(1 << kernels.LARGEST_ENUMERATED)
         self.known["below"] = np.empty(kernels.LARGEST_ENUMERATED)
         self.known["between"] = np.empty((kernels.LARGEST_ENUMERATED,) * 2)
+        self.known["sums"] = np.empty(1 << kernels.LARGEST_ENUMERATED)
+        self.known["terms"] = np.empty(1 << kernels.LARGEST_ENUMERATED)
 
     def __call__(self, name, **given):
         function = getattr(kernels, name)

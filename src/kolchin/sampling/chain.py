@@ -20,6 +20,9 @@ from kolchin.sampling.proposals import Proposals, uniform_pairs
 LARGEST_LOG = 600.0
 """Products of factors whose logs add up to less cannot leave the range of doubles."""
 
+LARGEST_BESIDE = LARGEST_LOG - float(np.log(kernels.LARGEST_FACTOR))
+"""What is left of it beside the evidence of compared fields, which the kernel looks after."""
+
 GENEROUS = 2.0
 """Loose links are listed for a delta this many times the typical one, or what is generous."""
 
@@ -113,9 +116,10 @@ class Chain:
         """Exponentiate the weights of small sizes, where products stay in the range of doubles."""
         size = np.append(1.0, np.exp(np.minimum(log_size[: kernels.LARGEST_ENUMERATED], 700.0)))
         reach = self.model.likelihood.log_reach(self.own_values["delta"])
-        reach += sum(float(np.abs(np.log(ratio)).max(initial=0.0)) for ratio in self.ratios)
-        if (kernels.LARGEST_ENUMERATED - 1) * reach > LARGEST_LOG:
+        largest = LARGEST_LOG if self.model.compared is None else LARGEST_BESIDE
+        if (kernels.LARGEST_ENUMERATED - 1) * reach > largest:
             size[0] = np.nan
+        reach += max(float(np.abs(np.log(ratio)).max(initial=0.0)) for ratio in self.ratios)
         if reach > LARGEST_LOG or np.abs(log_size[1]) > LARGEST_LOG:
             size[:] = np.nan
         return size

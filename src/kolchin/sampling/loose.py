@@ -46,10 +46,7 @@ def loose_pairs(n_records: int, pairs: NDArray[np.int32], log_odds: FloatArray) 
     Each record is asked to leave about once, and a pair to join in proportion to its odds.
     """
     log_odds = np.minimum(log_odds, np.log(LOOSE_ODDS))
-    chosen = np.argsort(log_odds, kind="stable")
-    links = np.cumsum(np.exp(log_odds[chosen]))
-    first = int(np.searchsorted(links, LEFT_OUT * links[-1])) if links.size else 0
-    chosen = chosen[max(first, chosen.size - MOST_PER_RECORD * n_records) :]
+    chosen = _listed(np.exp(log_odds), MOST_PER_RECORD * n_records)
     if not chosen.size:
         return None
     pairs, odds = pairs[chosen], np.exp(log_odds[chosen])
@@ -66,3 +63,14 @@ def loose_pairs(n_records: int, pairs: NDArray[np.int32], log_odds: FloatArray) 
         neighbours=other[order].astype(np.int32),
         odds=np.concatenate([odds, odds])[order],
     )
+
+
+def _listed(odds: FloatArray, most: int) -> IntArray:
+    """Return which pairs to list: all but the least likely, these first."""
+    total = float(odds.sum())
+    # All that are less likely than this are left out even if every pair is: no need to sort them.
+    kept = np.flatnonzero(odds >= LEFT_OUT * total / max(odds.size, 1))
+    chosen: IntArray = kept[np.argsort(odds[kept], kind="stable")]
+    links = total - float(odds[kept].sum()) + np.cumsum(odds[chosen])
+    first = int(np.searchsorted(links, LEFT_OUT * total))
+    return chosen[max(first, chosen.size - most) :]
