@@ -19,7 +19,7 @@ halves the time of a move; what Python calls with a ``rng`` must count them, so 
 is a function of its own.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -43,8 +43,10 @@ LARGEST_FACTOR = 1e170
 BITS = np.array([bin(k).count("1") for k in range(1 << LARGEST_ENUMERATED)])
 """Number of bits set in a small number: the size of a subset."""
 
+# Numba's option to count no references has an underscore: not public, and only for speed.
+UNCOUNTED: dict[str, Any] = {"_nrt": False}
 compiled = njit(cache=True, nogil=True, error_model="numpy")
-lean = njit(cache=True, nogil=True, error_model="numpy", _nrt=False)
+lean = njit(None, cache=True, nogil=True, error_model="numpy", **UNCOUNTED)
 hot = njit(cache=True, nogil=True, error_model="numpy", inline="always")
 
 Floats = NDArray[np.float64]
