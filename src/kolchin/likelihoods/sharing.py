@@ -8,7 +8,8 @@ says about A:
 
 - if most pairs that agree on A agree on the rest as well, A identifies: the rest was replaced;
 - fields that each hardly ever differ between records of one entity do not all fail at once, unless
-  they move together among unrelated records too, as the parts of an address do;
+  some of them move together among unrelated records too, as the parts of an address do, and take
+  others along;
 - one field may well fail, however: it takes two to tell that records with much in common are not of
   one entity, unless chance alone gives about as many of them as there are entities.
 """
@@ -133,22 +134,25 @@ def find_sets(patterns: Patterns, chances: Chances) -> Sets:
     groups = _groups(known, n_fields)
     exact = _count(patterns, chances, known, groups, exactly=True)
     nearly = _count(patterns, chances, known, groups, exactly=False)
-    replaced = [
-        one
-        for group in groups
-        for one in _subsets(group)
-        if n_fields - one.bit_count() >= 2 and exact.unconfirmed[whole & ~one] < UNCONFIRMED
-    ][:MOST_REPLACED]
     least = max(LEAST_SHARE * chances.n_records, LEAST_PAIRS)
     joint = max(JOINT_SHARE * chances.n_records, JOINT_PAIRS)
-    at_once = (exact.joint - exact.by_chance > joint) & (
-        exact.joint - exact.by_chance > LIFT * np.maximum(exact.failing, 1.0)
-    )
+    more = exact.joint - exact.by_chance
+    at_once = (more > joint) & (more > LIFT * np.maximum(exact.failing, 1.0))
+    identifies = exact.unconfirmed < UNCONFIRMED
+    moving = at_once & identifies & _left_a_couple(known, n_fields)
+    taken_along = sorted(np.flatnonzero(moving).tolist(), key=lambda one: -more[one])
+    candidates = [one for group in groups for one in _subsets(group)]
+    candidates += [whole & ~one for one in taken_along]
+    replaced = [
+        one
+        for one in dict.fromkeys(candidates)
+        if n_fields - one.bit_count() >= 2 and identifies[whole & ~one]
+    ][:MOST_REPLACED]
     shared = dict(known)
     found: dict[int, float] = {}
-    for counts, more in ((nearly, np.zeros_like(at_once)), (exact, at_once)):
+    for counts, also in ((nearly, np.zeros_like(at_once)), (exact, at_once & ~moving)):
         excess = counts.alone - counts.by_chance
-        wanted = (excess > least) & ((counts.unconfirmed > UNCONFIRMED) | more)
+        wanted = (excess > least) & ((counts.unconfirmed > UNCONFIRMED) | also)
         found |= {int(one): float(excess[one]) / 4 for one in np.flatnonzero(wanted)}
     moved = {whole & ~one for one in replaced}
     ranked = sorted(found, key=lambda one: -found[one])
@@ -157,6 +161,15 @@ def find_sets(patterns: Patterns, chances: Chances) -> Sets:
     }
     kept = list(shared)[: max(MOST_SHARED, len(known))]
     return Sets({one: shared[one] for one in kept}, known, replaced)
+
+
+def _left_a_couple(known: dict[int, float], n_fields: int) -> NDArray[np.bool_]:
+    """Tell for each set whether two of the other fields move together."""
+    rest: IntArray = (1 << n_fields) - 1 - np.arange(1 << n_fields)
+    result = np.zeros(rest.size, dtype=bool)
+    for couple in known:
+        result |= rest & couple == couple
+    return result
 
 
 def _known(chances: Chances) -> dict[int, float]:
