@@ -36,7 +36,7 @@ THIN = 2
 class Settings:
     """Model and sampling; ``draws`` is None where diagnostics decide.
 
-    With ``one_per_source`` no entity has two records of one source.
+    With ``one_per_source`` no entity has two records of one source; ``thin`` steps make a draw.
     """
 
     prior: Prior
@@ -47,6 +47,7 @@ class Settings:
     warmup: int
     seed: int
     one_per_source: bool = False
+    thin: int = THIN
     keys: tuple[tuple[str, ...], ...] = ()
 
     @classmethod
@@ -80,7 +81,7 @@ class Settings:
         if seed is None:
             seed = int(np.random.SeedSequence().generate_state(1)[0])
         how = bool(tied), int(chains), draws, warmup, int(seed), bool(one_per_source)
-        return cls(chosen, delta, *how, wanted)
+        return cls(chosen, delta, *how, keys=wanted)
 
     def model(self, records: Records, source: pl.Series | None = None) -> Model:
         """Return the model of some records that come from these sources."""
@@ -90,12 +91,14 @@ class Settings:
     def plan(self) -> Plan:
         """Return how chains run."""
         first = FIRST_LOOK if self.draws is None else self.draws
-        return checked_plan(self.chains, first, self.warmup, THIN, None, STARTS)
+        return checked_plan(self.chains, first, self.warmup, self.thin, None, STARTS)
 
     def for_model(self, model: Model) -> Self:
-        """Return the same with the warm-up that a model needs."""
+        """Return the same with the warm-up and the thinning that a model needs."""
         first = FIRST_LOOK if self.draws is None else self.draws
-        return replace(self, warmup=default_warmup(first, model.compared is not None))
+        compared = model.compared is not None
+        warmup = default_warmup(first, compared)
+        return replace(self, warmup=warmup, thin=1 if compared else THIN)
 
     def drawing(self, draws: int) -> Self:
         """Return the same for another number of draws."""
@@ -111,7 +114,7 @@ class Settings:
             "chains": self.chains,
             "draws": self.draws,
             "warmup": self.warmup,
-            "thin": THIN,
+            "thin": self.thin,
             **({"keys": [list(key) for key in self.keys]} if self.keys else {}),
         }
 

@@ -30,6 +30,9 @@ FEWEST_ROUNDS, MOST_ROUNDS = 4, 12
 MOVES_A_ROUND = 500
 """How often loose links and parameters follow each other in a step: a round for so many moves."""
 
+FEWER_IF_COMPARED = 4
+"""Compared fields leave few links loose: so many times fewer records ask to join or leave."""
+
 FEWEST_PAIRS = 0.05
 """Proposals reckon with at least this many pairs a singleton."""
 
@@ -240,9 +243,10 @@ class Chain:
         log_odds = self._log_odds(proposals, generous)
         self.loose = loose_pairs(self.model.n_records, proposals.candidates, log_odds)
         self.n_rounds = 1
-        # Compared fields tell m, and with it most links; delta alone may be told by loose ones.
-        told = self.model.compared is not None or not self.model.likelihood.is_sampled
-        if self.loose is not None and not told:
+        if self.loose is not None and self.model.compared is not None:
+            # m is known well from links that are certain: loose ones matter little.
+            self.loose = self.loose._replace(n_moves=1 + self.loose.n_moves // FEWER_IF_COMPARED)
+        elif self.loose is not None and self.model.likelihood.is_sampled:
             self.n_rounds = min(max(FEWEST_ROUNDS, n_moves // MOVES_A_ROUND), MOST_ROUNDS)
         return n_moves
 
