@@ -139,6 +139,18 @@ def test_who_moved_is_not_taken_for_related(share, seed, shows):
     np.testing.assert_allclose(dependence.m, np.tile(M, 5), atol=0.04)
 
 
+@pytest.mark.parametrize("share", [0.2, 0.3])
+@pytest.mark.parametrize("seed", range(2))
+def test_a_couple_takes_other_fields_along(share, seed):
+    """Surname, city and postcode change at once, though only the couple is ever shared."""
+    patterns, chances = planted({ADDRESS: 5.0}, replaced={HOUSEHOLD: share}, seed=seed)
+    shared, replaced = shares(learn_dependence(patterns, chances))
+    assert frozenset({"first", "born"}) not in shared
+    # The prior of rho, worth N/20 pairs, draws towards none; the couple alone may have a part.
+    moved = sum(rho for one, rho in replaced.items() if one >= ADDRESS)
+    assert 0.6 * share < moved < 1.1 * share
+
+
 def test_few_links_are_told_from_many_that_share():
     """Entities are outnumbered two hundred to one."""
     planting = {ADDRESS: 10.0, HOUSEHOLD: 0.1}

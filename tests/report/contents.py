@@ -242,6 +242,10 @@ def hostile() -> Content:
             f"m[{HOSTILE}: exact]": {"mean": 0.1, "sd": 0.1, "q05": 0.05, "q95": 0.2},
         },
         "candidates": {"n_pairs": 2, "keys": [{"key": HOSTILE, "pairs": 1}] * 2},
+        "dependence": {
+            "shared": [{"fields": [HOSTILE, other], "pairs": 3}],
+            "replaced": [{"fields": [other, HOSTILE], "share": 0.1}],
+        },
         "diagnostics": {
             "rhat": 1.2,
             "ess": 12.0,

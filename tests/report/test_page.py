@@ -352,6 +352,24 @@ def test_candidates_are_told():
     assert "m[surname" not in html[html.index('id="parameters"') :]
 
 
+def test_fields_that_move_together_are_told():
+    dependence = {
+        "shared": [
+            {"fields": ["street", "city", "zip"], "pairs": 12},
+            {"fields": ["city", "zip"], "pairs": 14300},
+        ],
+        "replaced": [{"fields": ["city", "zip"], "share": 0.171}],
+    }
+    html = render(tiny(summary={**tiny().summary, **COMPARED, "dependence": dependence}))
+    words = " ".join(re.sub(r"<[^>]*>", " ", html).split())
+    assert (
+        "city and zip are shared by 14,300 unrelated pairs. street, city and zip are shared by 12"
+        in words
+    )
+    assert "city and zip are replaced together in 17% of the pairs of records of one" in words
+    assert "move together" not in render(tiny(summary={**tiny().summary, **COMPARED}))
+
+
 def test_levels_keep_the_name_of_their_field():
     rows = candidates.level_rows(tiny(summary={**tiny().summary, **COMPARED}))
     assert [(row.name, row.levels[0].name) for row in rows] == [

@@ -87,8 +87,7 @@ def together(content: Content) -> list[str]:
         return []
     shared = sorted(found.get("shared") or [], key=lambda one: -one["pairs"])
     lines = [
-        f"{_listed(one['fields'])} are shared by {counted(round(one['pairs']), 'unrelated pair')}: "
-        "together they count once, not as independent evidence."
+        f"{_listed(one['fields'])} are shared by {counted(round(one['pairs']), 'unrelated pair')}."
         for one in shared[:MOST_TOGETHER]
     ]
     return lines + [
@@ -100,8 +99,7 @@ def together(content: Content) -> list[str]:
 
 def _listed(fields: list[str]) -> str:
     names = [text(name, 60) for name in fields]
-    listed = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-    return listed[:1].upper() + listed[1:]
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def _key_row(key: Mapping[str, Any]) -> KeyRow:
