@@ -96,9 +96,9 @@ class Settings:
     def for_model(self, model: Model) -> Self:
         """Return the same with the warm-up and the thinning that a model needs."""
         first = FIRST_LOOK if self.draws is None else self.draws
-        compared = model.compared is not None
-        warmup = default_warmup(first, compared)
-        return replace(self, warmup=warmup, thin=1 if compared else THIN)
+        n_compared = 0 if model.compared is None else model.n_records
+        warmup = default_warmup(first, n_compared)
+        return replace(self, warmup=warmup, thin=1 if n_compared else THIN)
 
     def drawing(self, draws: int) -> Self:
         """Return the same for another number of draws."""

@@ -19,8 +19,12 @@ LEAST = {
     "seed": 0,
 }
 FEWEST_WARMUP_STEPS = 400
-STEPS_IF_COMPARED = 150
-"""Compared fields decide nearly all links at once: such chains arrive within some twenty steps."""
+STEPS_IF_COMPARED = {50_000: 150, 500_000: 100}
+FEWEST_IF_COMPARED = 60
+"""Compared fields decide nearly all links at once: such chains arrive within some twenty steps.
+
+Up to so many records there are so many steps of warm-up, beyond, the fewest.
+"""
 
 
 class Plan(NamedTuple):
@@ -43,11 +47,18 @@ class Plan(NamedTuple):
         return int(0.8 * self.warmup)
 
 
-def default_warmup(draws: int, compared: bool) -> int:
-    """Return the steps of warm-up where none are asked for."""
-    if compared:
-        return min(STEPS_IF_COMPARED, FEWEST_WARMUP_STEPS)
-    return max(FEWEST_WARMUP_STEPS, draws // 2)
+def default_warmup(draws: int, n_compared: int = 0) -> int:
+    """Return the steps of warm-up where none are asked for.
+
+    ``n_compared`` is the number of records whose fields are compared, 0 if all are categorical.
+
+    >>> default_warmup(250), default_warmup(250, 10_000), default_warmup(250, 1_000_000)
+    (400, 150, 60)
+    """
+    if not n_compared:
+        return max(FEWEST_WARMUP_STEPS, draws // 2)
+    fitting = (steps for most, steps in STEPS_IF_COMPARED.items() if n_compared <= most)
+    return min(FEWEST_WARMUP_STEPS, next(fitting, FEWEST_IF_COMPARED))
 
 
 def checked_plan(
@@ -57,7 +68,7 @@ def checked_plan(
     thin: int,
     moves: int | None,
     start: str | Sequence[str],
-    compared: bool = False,
+    n_compared: int = 0,
     **others: object,
 ) -> Plan:
     """Check every argument of a run; all faults are told in one message."""
@@ -76,7 +87,7 @@ def checked_plan(
         )
     if faults:
         raise ModelError("\n".join(faults))
-    steps = default_warmup(int(draws), compared) if warmup is None else int(warmup)
+    steps = default_warmup(int(draws), n_compared) if warmup is None else int(warmup)
     return Plan(int(chains), int(draws), steps, int(thin), int(moves or 0), starts)
 
 

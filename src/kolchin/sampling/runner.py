@@ -247,8 +247,8 @@ def sample(
         The same seed gives the same draws, on any number of cores.
     warmup
         Steps before the first kept draw, while pair proposals are learnt; by default half as
-        many as ``draws`` and at least 400, or 150 where fields are compared. A step is some moves
-        and an update of all parameters.
+        many as ``draws`` and at least 400, or 60 to 150 where fields are compared. A step is some
+        moves and an update of all parameters.
     thin
         Steps between two kept draws.
     moves
@@ -279,8 +279,8 @@ def sample(
     (2, 50, 4)
     """
     others = {"most_draws": most_draws, "cores": cores, "seed": seed}
-    compared = model.compared is not None
-    plan = checked_plan(chains, draws, warmup, thin, moves, start, compared, **others)
+    n_compared = 0 if model.compared is None else model.n_records
+    plan = checked_plan(chains, draws, warmup, thin, moves, start, n_compared, **others)
     run = Run.begin(model, plan, seed)
     with shown(progress) as report:
         run.go_on(enough=enough, most_draws=most_draws, cores=cores, report=report)
