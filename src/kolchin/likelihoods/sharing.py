@@ -142,7 +142,7 @@ def find_sets(patterns: Patterns, chances: Chances) -> Sets:
     moving = at_once & identifies & _left_a_couple(known, n_fields)
     taken_along = sorted(np.flatnonzero(moving).tolist(), key=lambda one: -more[one])
     candidates = [one for group in groups for one in _subsets(group)]
-    candidates += [whole & ~one for one in taken_along]
+    candidates += [_apart_with(patterns, chances, one) for one in taken_along]
     replaced = [
         one
         for one in dict.fromkeys(candidates)
@@ -161,6 +161,23 @@ def find_sets(patterns: Patterns, chances: Chances) -> Sets:
     }
     kept = list(shared)[: max(MOST_SHARED, len(known))]
     return Sets({one: shared[one] for one in kept}, known, replaced)
+
+
+def _apart_with(patterns: Patterns, chances: Chances, agreed: int) -> int:
+    """Return the fields that mostly differ where just those of a set agree."""
+    agree, apart = _agreement(patterns, chances)
+    rows = (agree @ (1 << np.arange(agree.shape[1])) == agreed) & (apart.sum(axis=1) >= 2)
+    differ = patterns.number[rows] @ apart[rows] > 0.5 * patterns.number[rows].sum()
+    return int(differ @ (1 << np.arange(differ.size)))
+
+
+def _agreement(patterns: Patterns, chances: Chances) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Tell which fields agree in each pattern, and which differ."""
+    agree = np.column_stack(
+        [good[level] for good, level in zip(chances.agrees, patterns.levels.T, strict=True)]
+    )
+    shown = patterns.levels >= 0
+    return agree & shown, shown & ~agree
 
 
 def _left_a_couple(known: dict[int, float], n_fields: int) -> NDArray[np.bool_]:
@@ -213,15 +230,10 @@ def _count(
 ) -> Counts:
     """Count what pairs do that agree on each set, exactly or nearly."""
     n_fields = len(chances.u)
-    shown = patterns.levels >= 0
-    agree = np.column_stack(
-        [good[level] for good, level in zip(chances.agrees, patterns.levels.T, strict=True)]
-    )
-    agree &= shown
-    same = shown & (patterns.levels == 0)
+    agree, apart = _agreement(patterns, chances)
+    same = patterns.levels == 0
     bits = 1 << np.arange(n_fields)
     sets, n_sets = agree @ bits, 1 << n_fields
-    apart = shown & ~agree
     clean = (same == agree).all(axis=1) if exactly else np.ones(len(sets), dtype=bool)
     number = np.where(clean & apart.any(axis=1), patterns.number, 0.0)
     alone = _summed(sets, number, n_sets)
