@@ -1,5 +1,6 @@
 """Fields that are compared, from the table to the files and back."""
 
+import dataclasses
 import json
 import math
 from datetime import date
@@ -183,3 +184,21 @@ def test_the_report_knows_the_candidates(result, monkeypatch):
     assert summary["candidates"]["n_pairs"] == 60 * 59 // 2
     assert summary["candidates"]["keys"][0]["key"] == "all pairs"
     assert summary["candidates"]["missed"] == 0.0
+
+
+def test_a_pair_that_was_not_compared_is_told(result, monkeypatch):
+    comparisons = result._model.comparisons
+    without = ~np.all(comparisons.pairs == [1, 2], axis=1)
+    fewer = dataclasses.replace(
+        comparisons, pairs=comparisons.pairs[without], levels=comparisons.levels[without]
+    )
+    monkeypatch.setattr(result._model, "comparisons", fewer)
+    told = result.explain(1, 2)
+    assert "not compared" in told.fields["compared"].to_list()
+    assert "No key brought the two together" in str(told)
+    assert "not compared" not in result.explain(1, 3).fields["compared"].to_list()
+
+
+def test_a_record_is_not_explained_by_itself(result):
+    with pytest.raises(kp.DataError, match="two different records"):
+        result.explain(1, 1)

@@ -72,10 +72,10 @@ def _sentences(content: Content, given: Mapping[str, Any], n_keys: int) -> list[
     ]
     if is_number(missed) and is_number(likely):
         lost = likely * missed / max(1 - missed, 1e-9)
+        at_least = f"at least about {counted(lost, 'such link')} ({percent(missed)})"
         sentences.append(
             f"{counted(likely, 'pair')} of them look like links. By how often several keys find "
-            f"the same one, the keys miss at least about {counted(lost, 'such link')} "
-            f"({percent(missed)})."
+            f"the same one, the keys miss {at_least if round(lost) else 'hardly any'}."
         )
     return sentences
 

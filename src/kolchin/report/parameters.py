@@ -72,6 +72,11 @@ def _mu(entry: str, mean: Any) -> str:
     return f"{percent(mean)} of all entities have {entry} {noun}."
 
 
+def _rho(entry: str, mean: Any) -> str:
+    what = "replaced nothing" if entry == "nothing" else f"replaced {entry} at once"
+    return f"{percent(mean)} of the records of an entity have {what}."
+
+
 def _fixed(meaning: str) -> Callable[[str, Any], str]:
     return lambda entry, mean: meaning
 
@@ -79,6 +84,7 @@ def _fixed(meaning: str) -> Callable[[str, Any], str]:
 _MEANINGS: dict[str, Callable[[str, Any], str]] = {
     "delta": _delta,
     "mu": _mu,
+    "rho": _rho,
     "alpha": _fixed(
         "How closely the group sizes keep to the model's first guess: small means that the "
         "data have shaped them."

@@ -16,6 +16,7 @@ from kolchin.priors.base import SizeCounts
 from kolchin.records import Compared
 
 DRAWS_FOR_PRIOR = 200
+NOT_COMPARED = "not compared"
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,11 @@ class Explanation:
             lines.append("The two are of one source, and so never of one entity (one per source).")
         elif self.prior is not None:
             lines += _comment(self.prior + self.evidence, self)
+        if NOT_COMPARED in self.fields["compared"]:
+            lines.append(
+                "No key brought the two together, so their values were not compared and count as "
+                "different."
+            )
         return "\n".join(lines)
 
 
@@ -80,7 +86,9 @@ def _comment(bits: float, explanation: Explanation) -> list[str]:
     alone = 1 / (1 + 2 ** -max(min(bits, 500.0), -500.0))
     if abs(alone - explanation.probability) < 0.1:
         return []
-    return [f"By themselves the two would have {alone:.4f}: other records fit them as well."]
+    raised = explanation.probability > alone
+    why = "other records tie them together" if raised else "other records fit them as well"
+    return [f"By themselves the two would have {alone:.4f}: {why}."]
 
 
 def _shown(value: Any, width: int = 30) -> str:
@@ -121,10 +129,22 @@ def compared_words(model: Model, one: int, two: int) -> list[str]:
     comparisons = model.comparisons
     if comparisons is not None:
         (levels,) = comparisons.levels_of(np.array([[one, two]]))
+        known = was_compared(model, one, two)
         names = zip(comparisons.fields, comparisons.level_names, levels, strict=True)
         for field, of_field, level in names:
-            words[field.column] = "missing" if level < 0 else of_field[level]
+            word = of_field[level] if known else NOT_COMPARED
+            words[field.column] = "missing" if level < 0 else word
     return [words[name] for name in model.records.names]
+
+
+def was_compared(model: Model, one: int, two: int) -> bool:
+    """Tell whether two records were compared, if there is anything to compare."""
+    if model.comparisons is None:
+        return True
+    low, high = min(one, two), max(one, two)
+    pairs = model.comparisons.pairs
+    first, last = np.searchsorted(pairs[:, 0], [low, low + 1])
+    return bool(np.isin(high, pairs[first:last, 1]))
 
 
 def pair_probability(posterior: Posterior, one: int, two: int) -> float:

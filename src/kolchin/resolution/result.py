@@ -215,6 +215,8 @@ class Result:
         """Say why two records, by their ids, are (not) the same: evidence by field in bits."""
         given = self._given
         one, two = given.row_of(record_a), given.row_of(record_b)
+        if one == two:
+            raise DataError(f"Name two different records. Got {record_a!r} twice.")
         bits = pair_bits(self._model, self.posterior, np.array([[one, two]]))[0]
         names = list(given.records.names)
         fields = pl.DataFrame(
@@ -235,7 +237,7 @@ class Result:
             prior=prior_bits(self._model, self.posterior),
             probability=pair_probability(self.posterior, one, two),
             same_entity=bool(self.labels[one] == self.labels[two]),
-            forbidden=one != two and bool(clashing(self._model.sources, np.array([[one, two]]))[0]),
+            forbidden=bool(clashing(self._model.sources, np.array([[one, two]]))[0]),
         )
 
     def merged(self) -> pl.DataFrame:
