@@ -51,7 +51,8 @@ def write_choices(
             file.write(text)
     except FileExistsError:
         raise DataError(
-            f"file {str(path)!r} is there already; choose another name, or overwrite it (--overwrite)."
+            f"file {str(path)!r} is there already; choose another name, or overwrite it "
+            "(--overwrite)."
         ) from None
 
 
