@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kolchin as kp
+from kolchin.comparison import compare
 from kolchin.comparison.bulk import compare_codes
 from kolchin.comparison.dates import parts_of, written_alike
 from kolchin.comparison.kernels import words_alike
@@ -221,3 +222,13 @@ def test_a_function_that_returns_no_level_is_told_so(level, wrong):
 def test_faults_of_fields(field, message):
     with pytest.raises(DataError, match=message):
         kp.Records.from_table({"x": ["a", "b"]}, [field])
+
+
+def test_very_long_values_are_compared_by_their_beginning():
+    long = "ab" * 500_000
+    records = kp.Records.from_table(
+        {"note": [long, long[:-1] + "c", "c" + long, "short"]}, fields=[kp.Text("note")]
+    )
+    levels = compare(records).levels[:, 0]
+    assert levels[0] == 0
+    assert levels[2] == len(compare(records).level_names[0]) - 1

@@ -31,6 +31,9 @@ from kolchin.records.fields import (
 )
 from kolchin.records.findings import Findings, suggestion
 
+LONGEST = 300
+"""Values are compared by so many letters at their beginning: longer ones would take for ever."""
+
 KINDS: dict[type[Compared], type[Comparing]] = {
     Text: TextComparing,
     Name: NameComparing,
@@ -56,7 +59,7 @@ def prepare(field: Field, codes: Codes, vocabulary: Sequence[Any]) -> Prepared:
     """Find the distinct forms of a field's values."""
     kind = _kind_of(field)
     if isinstance(field, Compared) and kind is not None and field.comparator is None:
-        forms = coded(kind.forms_of(vocabulary))
+        forms = coded(kind.forms_of(vocabulary).str.head(LONGEST))
         places = np.append(forms.codes, np.int32(MISSING))[codes]
         comparing: Comparing | None = kind(field, forms.vocabulary)
         return Prepared(field, places, forms.vocabulary, _counts(places, forms), comparing)
