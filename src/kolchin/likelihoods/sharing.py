@@ -131,7 +131,7 @@ def find_sets(patterns: Patterns, chances: Chances) -> Sets:
     n_fields = len(chances.u)
     whole = (1 << n_fields) - 1
     known = _known(chances)
-    groups = _groups(known, n_fields)
+    groups = _groups(known)
     exact = _count(patterns, chances, known, groups, exactly=True)
     nearly = _count(patterns, chances, known, groups, exactly=False)
     least = max(LEAST_SHARE * chances.n_records, LEAST_PAIRS)
@@ -201,7 +201,7 @@ def _known(chances: Chances) -> dict[int, float]:
     return result
 
 
-def _groups(couples: dict[int, float], n_fields: int) -> list[int]:
+def _groups(couples: dict[int, float]) -> list[int]:
     """Join couples that overlap."""
     groups: list[int] = []
     for couple in couples:
