@@ -16,6 +16,8 @@ Floats = NDArray[np.float64]
 
 EXACT = 0
 MISSING = -1
+FALLING = np.array([8.0, 1.0, 0.5, 0.25])
+"""Prior weights of the levels from exact to different; the last is for all further levels."""
 
 
 class Comparing(ABC):
@@ -81,3 +83,12 @@ def by_cuts(similarity: NDArray[Any], cuts: Sequence[float], first: int = 1) -> 
     for position in reversed(range(len(cuts))):
         levels[similarity >= cuts[position]] = first + position
     return levels
+
+
+def falling_weights(n_levels: int) -> Floats:
+    """Return prior weights of levels, falling from exact to different.
+
+    >>> falling_weights(5).tolist()
+    [8.0, 1.0, 0.5, 0.25, 0.25]
+    """
+    return FALLING[np.minimum(np.arange(n_levels), FALLING.size - 1)]

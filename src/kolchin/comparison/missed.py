@@ -3,11 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from kolchin.comparison.base import Floats, Levels
+from kolchin.comparison.base import Floats, Levels, falling_weights
 from kolchin.comparison.kernels import add_evidence
-
-PRIOR_WEIGHTS = (8.0, 1.0, 0.5)
-LEAST_WEIGHT = 0.25
 
 
 def expected_m(n_levels: int) -> Floats:
@@ -16,8 +13,7 @@ def expected_m(n_levels: int) -> Floats:
     >>> expected_m(3).round(3).tolist()
     [0.842, 0.105, 0.053]
     """
-    weights = np.full(n_levels, LEAST_WEIGHT)
-    weights[: len(PRIOR_WEIGHTS)] = PRIOR_WEIGHTS[:n_levels]
+    weights = falling_weights(n_levels)
     result: Floats = weights / weights.sum()
     return result
 

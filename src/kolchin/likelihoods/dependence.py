@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kolchin.comparison.base import falling_weights
 from kolchin.likelihoods.sharing import LEAST_PAIRS, LEAST_SHARE, Chances, Patterns, Sets, find_sets
 from kolchin.parameters import FloatArray, IntArray
 
@@ -20,9 +21,6 @@ Masks = NDArray[np.bool_]
 
 PSEUDO_PAIRS, FEWEST_PSEUDO = 1 / 20, 10.0
 """Weight of the prior of m and rho, in pairs a record: a field mostly wrong would be no field."""
-
-FALLING = np.array([8.0, 1.0, 0.5, 0.25])
-"""Prior weights of the levels from exact to different; the last is for all further levels."""
 
 SHARED_TWICE = np.array([0.9, 0.07, 0.02])
 SHARED_APART = 0.002
@@ -79,15 +77,6 @@ def log_mixture(log_ratios: FloatArray, fields: Masks, chance: FloatArray) -> Fl
     top = parts.max(axis=1)
     result: FloatArray = top + np.log(np.exp(parts - top[:, None]).sum(axis=1))
     return result
-
-
-def falling_weights(n_levels: int) -> FloatArray:
-    """Return prior weights of levels, falling from exact to different.
-
-    >>> falling_weights(5).tolist()
-    [8.0, 1.0, 0.5, 0.25, 0.25]
-    """
-    return FALLING[np.minimum(np.arange(n_levels), FALLING.size - 1)]
 
 
 def typed_twice(n_levels: int) -> FloatArray:

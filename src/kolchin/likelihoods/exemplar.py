@@ -18,12 +18,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from kolchin import kernels
 from kolchin.comparison import Comparisons
+from kolchin.comparison.base import falling_weights
 from kolchin.comparison.numbering import distinct_rows
 from kolchin.errors import ModelError
 from kolchin.likelihoods.dependence import (
     Dependence,
     Masks,
-    falling_weights,
     learn_dependence,
     log_mixture,
     log_parts,
