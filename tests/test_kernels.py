@@ -87,9 +87,43 @@ def test_rings_close_and_hold_the_clusters(labels):
         assert ring == members.tolist()
 
 
+def whole_groups(labels):
+    """All clusters of two or more: none leaves a shard that is the whole."""
+    members, sizes, leaving = kernels.grouped(kernels.rings(labels), whole(labels.size))
+    assert leaving.size == 0
+    return members, sizes
+
+
+def whole(n_records):
+    return np.array([0, n_records, 0, 0])
+
+
+@given(partitions, st.data())
+def test_clusters_of_a_shard_and_those_that_leave_it(labels, data):
+    bounds = sorted(data.draw(st.integers(0, labels.size)) for _ in range(4))
+    within = np.array(bounds)
+    members, sizes, leaving = kernels.grouped(kernels.rings(labels), within)
+    inside = np.zeros(labels.size, dtype=bool)
+    inside[bounds[0] : bounds[1]] = inside[bounds[2] : bounds[3]] = True
+    groups = [group for group in clusters(labels) if group.size > 1]
+    wanted = [group.tolist() for group in groups if inside[group].all()]
+    found = np.split(members, np.cumsum(sizes)[:-1]) if sizes.size else []
+    assert [group.tolist() for group in found] == wanted
+    cut = [n for group in groups if not inside[group].all() for n in group if inside[n]]
+    assert sorted(leaving.tolist()) == sorted(cut)
+
+
+@given(partitions)
+def test_clusters_of_some_records(labels):
+    some = [group.tolist() for group in clusters(labels)][::2]
+    records = np.array(sorted(n for group in some for n in group), dtype=np.int32)
+    members, sizes = kernels.grouped_among(kernels.rings(labels), records)
+    assert [group.tolist() for group in np.split(members, np.cumsum(sizes)[:-1])] == some
+
+
 @given(partitions)
 def test_grouped_gives_the_clusters_of_two_or_more_back(labels):
-    members, sizes = kernels.grouped(kernels.rings(labels))
+    members, sizes = whole_groups(labels)
     assert members.dtype == sizes.dtype == np.int32
     assert sizes.sum() == members.size
     found = np.split(members, np.cumsum(sizes)[:-1]) if sizes.size else []
@@ -99,7 +133,7 @@ def test_grouped_gives_the_clusters_of_two_or_more_back(labels):
 
 @given(partitions)
 def test_labels_survive_the_round_trip(labels):
-    members, sizes = kernels.grouped(kernels.rings(labels))
+    members, sizes = whole_groups(labels)
     again = np.arange(labels.size) + labels.size
     again[members] = np.repeat(np.arange(sizes.size), sizes)
     assert np.array_equal(canonical(again), labels)
@@ -118,7 +152,7 @@ def test_cells_are_those_of_a_plain_count(labels, data):
     values = st.lists(st.integers(-1, 3), min_size=labels.size, max_size=labels.size)
     codes = np.array([data.draw(values), data.draw(values)], dtype=np.int32).T.copy()
     codes[:, 1] = np.where(codes[:, 1] >= 0, codes[:, 1] + 4, -1)
-    members, sizes = kernels.grouped(kernels.rings(labels))
+    members, sizes = whole_groups(labels)
     steps, n_cells, observed = kernels.agreement_cells(members, sizes, codes)
     wanted_steps, wanted_cells, wanted_observed = [], [0, 0], np.zeros_like(observed)
     for group in clusters(labels):
@@ -139,7 +173,7 @@ def test_alias_table_holds_the_weights():
     rng = np.random.default_rng(1)
     pairs = np.stack([np.arange(50), np.arange(50) + 50], axis=1).astype(np.int32)
     weight = rng.gamma(0.3, size=50)
-    table = kernels.alias_table(pairs, weight).astype(float)
+    table = kernels.alias_tables(pairs, weight, np.array([0, 50])).astype(float)
     chance = table[:, 4] / 2147483647
     total = np.zeros(50)
     np.add.at(total, table[:, 0].astype(int), chance / 50)

@@ -108,31 +108,64 @@ class Weights(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """A fixed distribution over pairs: a uniform share, and a weighted list as an alias table.
+    """A fixed distribution over the pairs of a shard: a uniform share, and weighted lists.
 
-    A row of ``table`` is (i, j, i', j', chance): the pair (i, j) is taken if a uniform 31-bit
-    number is below ``chance``, else (i', j').
+    A shard is two ranges of records, ``within`` = (from, to, from, to). Row s of ``slices`` says
+    which rows of ``table`` are a list of its pairs, taken with chance ``reach[s] - reach[s - 1]``.
+    Each list is an alias table: a row is (i, j, i', j', chance), and the pair (i, j) is taken if a
+    uniform 31-bit number is below ``chance``, else (i', j').
     """
 
     uniform_share: float
     table: Int32s
+    slices: Int64s
+    reach: Floats
+    within: Int64s
+
+
+@hot
+def inside(within: Int64s, record: int) -> bool:
+    """Tell whether a record is in a shard."""
+    return within[0] <= record < within[1] or within[2] <= record < within[3]
+
+
+@hot
+def record_at(within: Int64s, place: int) -> int:
+    """Return the record at a place of a shard."""
+    n_first = within[1] - within[0]
+    return within[0] + place if place < n_first else within[2] + place - n_first
 
 
 @hot
 def draw_pair(
-    rng: np.random.Generator, uniform_share: float, table: Int32s, n_records: int
+    rng: np.random.Generator,
+    uniform_share: float,
+    table: Int32s,
+    slices: Int64s,
+    reach: Floats,
+    within: Int64s,
 ) -> tuple[np.int64, np.int64]:
-    """Draw two different records."""
+    """Draw two different records of a shard."""
     share = rng.random()
     if share < uniform_share:
+        n_records = within[1] - within[0] + within[3] - within[2]
         i = int(rng.random() * n_records)
         j = int(rng.random() * (n_records - 1))
         if j >= i:
             j += 1
-        return np.int64(i), np.int64(j)
-    position = (share - uniform_share) / (1.0 - uniform_share) * table.shape[0]
-    k = min(int(position), table.shape[0] - 1)
-    if (position - k) * 2147483647.0 < table[k, 4]:
+        return np.int64(record_at(within, i)), np.int64(record_at(within, j))
+    position = (share - uniform_share) / (1.0 - uniform_share)
+    s = 0
+    below = 0.0
+    while s < reach.size - 1 and position >= reach[s]:
+        below = reach[s]
+        s += 1
+    n_rows = slices[s, 1] - slices[s, 0]
+    position = (position - below) / (reach[s] - below) * n_rows
+    k = min(int(position), n_rows - 1)
+    chance = position - k
+    k += slices[s, 0]
+    if chance * 2147483647.0 < table[k, 4]:
         return np.int64(table[k, 0]), np.int64(table[k, 1])
     return np.int64(table[k, 2]), np.int64(table[k, 3])
 
@@ -621,12 +654,25 @@ def accept(rng: np.random.Generator, log_odds: float) -> bool:
 
 
 @lean
-def gather(following: Int32s, i: int, j: int, members: Int32s, side: Sides) -> tuple[int, bool]:
+def stays(following: Int32s, within: Int64s, start: int) -> bool:
+    """Tell whether all records of a cluster are in the shard."""
+    n = following[start]
+    while n != start:
+        if not inside(within, n):
+            return False
+        n = following[n]
+    return True
+
+
+@lean
+def gather(
+    following: Int32s, within: Int64s, i: int, j: int, members: Int32s, side: Sides
+) -> tuple[int, bool]:
     """Collect S, the records of c_i and c_j: i, j, then the others in increasing order.
 
-    Returns their number (or minus one when they do not fit) and whether i and j are together.
-    Sides are set: 0 with i, 1 with j. The order must not depend on the state: sorting makes
-    visits valid, and chains depend on the partition alone.
+    Returns their number (or minus one when they do not fit, and 0 when one is outside the shard)
+    and whether i and j are together. Sides are set: 0 with i, 1 with j. The order must not depend
+    on the state: sorting makes visits valid, and chains depend on the partition alone.
     """
     members[0] = i
     members[1] = j
@@ -641,8 +687,11 @@ def gather(following: Int32s, i: int, j: int, members: Int32s, side: Sides) -> t
             if n == j and own == 0:
                 together = True
                 side[1] = 0
+            elif not inside(within, n):
+                return 0, together
             elif count == members.size:
-                count = -1
+                # It does not fit, unless a record is outside: how far tables reach must not tell.
+                count = -1 if stays(following, within, start) else 0
             else:
                 k = count
                 while k > 2 and members[k - 1] > n:
@@ -653,7 +702,9 @@ def gather(following: Int32s, i: int, j: int, members: Int32s, side: Sides) -> t
                 side[k] = own
                 count += 1
             n = following[n]
-        if together or count < 0:
+        if count < 0 and own == 0 and not stays(following, within, j):
+            count = 0
+        if together or count <= 0:
             break
     return count, together
 
@@ -1070,6 +1121,7 @@ def several_records(
     opening: Floats,
     log_open: Floats,
     shape: Floats,
+    within: Int64s,
     following: Int32s,
     size_counts: Int64s,
     members: Int32s,
@@ -1082,10 +1134,13 @@ def several_records(
     sums: Floats,
     terms: Floats,
 ) -> bool:
-    """Make the move on any two clusters; false if the tables are too short for their union."""
-    n_members, together = gather(following, i, j, members, side)
-    if n_members < 0:
-        return False
+    """Make the move on any two clusters of the shard, none if they reach outside.
+
+    Returns false if the tables are too short for their union.
+    """
+    n_members, together = gather(following, within, i, j, members, side)
+    if n_members <= 0:
+        return n_members == 0
     log_apart = log_open_weight(opening, log_open, size_counts[0] - (0 if together else 1))
     count_sides(size_counts, side, n_members, -1)
     if n_members < size.size:
@@ -1134,6 +1189,9 @@ def chaperones(
     in_rings: bool,
     uniform_share: float,
     table: Int32s,
+    slices: Int64s,
+    reach: Floats,
+    within: Int64s,
     codes: Int32s,
     gain: Floats,
     begins: Int64s,
@@ -1153,13 +1211,15 @@ def chaperones(
     size_counts: Int64s,
     pending: Int64s,
 ) -> int:
-    """Make chaperones moves on pairs drawn from a mixture; returns how many were made.
+    """Make chaperones moves on pairs of a shard from a mixture; returns how many were made.
+
+    Pairs whose clusters reach outside the shard are left as they are (model section 5).
 
     Fewer than asked means that two clusters met whose union is larger than the tables: extend
     them and go on. The pair waits in ``pending`` (else -1): how far tables reach depends on the
     state, so another pair in its place would be wrong.
 
-    With ``in_rings`` the pairs are each record (in turn) and its neighbour in the ring instead.
+    With ``in_rings`` the pairs are each record of the shard (in turn) and its neighbour in the ring.
     They depend on the state, so the posterior is not kept: that is for warm-up alone, to free a
     start from clusters that no proposed pair would ever take apart.
     """
@@ -1178,7 +1238,7 @@ def chaperones(
     pair_weight = np.empty((2, 2))
     weigh_pairs(size, opening, log_open, shape, size_counts, pair_weight)
     return make_moves(
-        rng, n_moves, in_rings, uniform_share, table,
+        rng, n_moves, in_rings, uniform_share, table, slices, reach, within,
         codes, gain, begins, others, pattern, shown, source, delta, ratio, apart,
         log_size, size, opening, log_open, shape, following, size_counts, pending,
         members, side, weight, evidence, below, between, totals, sums, terms, pair_weight,
@@ -1192,6 +1252,9 @@ def make_moves(
     in_rings: bool,
     uniform_share: float,
     table: Int32s,
+    slices: Int64s,
+    reach: Floats,
+    within: Int64s,
     codes: Int32s,
     gain: Floats,
     begins: Int64s,
@@ -1224,16 +1287,19 @@ def make_moves(
     """Make the moves of ``chaperones``."""
     compared = ratio.size > 0
     constrained = source.size > 0
+    # Where no weight depends on the other clusters, pairs are weighed once.
+    depends = log_open.size > 0 or opening[1] > 0.0 or opening[3] > 0.0 or shape.size > 0
     for move in range(n_moves):
         if in_rings:
-            i, j = np.int64(move), np.int64(following[move])
+            i = np.int64(record_at(within, move))
+            j = np.int64(following[i])
             if i == j:
                 continue
         elif pending[0] >= 0:
             i, j = pending[0], pending[1]
             pending[0] = -1
         else:
-            i, j = draw_pair(rng, uniform_share, table, following.size)
+            i, j = draw_pair(rng, uniform_share, table, slices, reach, within)
         after_i = following[i]
         after_j = following[j]
         if constrained and after_i == i and after_j == j and clash(source, i, j):
@@ -1261,13 +1327,15 @@ def make_moves(
             rng, i, j,
             codes, gain, begins, others, pattern, shown, source, delta, ratio, apart,
             log_size, size, opening, log_open, shape,
-            following, size_counts,
+            within, following, size_counts,
             members, side, weight, evidence, below, between, totals, sums, terms,
         )  # fmt: skip
         if not fits and not in_rings:
             pending[0], pending[1] = i, j
             return move
-        if size_counts[0] != n_clusters or size_counts[1] != n_alone or size_counts[2] != n_pairs:
+        if depends and (
+            size_counts[0] != n_clusters or size_counts[1] != n_alone or size_counts[2] != n_pairs
+        ):
             weigh_pairs(size, opening, log_open, shape, size_counts, pair_weight)
     return n_moves
 
@@ -1303,31 +1371,85 @@ def rings(labels: Int64s) -> Int32s:
 
 
 @compiled
-def grouped(following: Int32s) -> tuple[Int32s, Int32s]:
-    """List the records of clusters of two or more, cluster after cluster, and their sizes."""
+def grouped(following: Int32s, within: Int64s) -> tuple[Int32s, Int32s, Int32s]:
+    """List the records of clusters of two or more of a shard, cluster after cluster.
+
+    Also returns the clusters' sizes, and the records of the shard whose clusters reach outside.
+    """
+    n_records = within[1] - within[0] + within[3] - within[2]
+    seen = np.zeros(n_records, dtype=np.bool_)
     n_members = 0
-    n_clusters = 0
-    for n in range(following.size):
-        if following[n] != n:
-            n_members += 1
-            n_clusters += is_first(following, n)
+    for place in range(n_records):
+        n = record_at(within, place)
+        n_members += following[n] != n
     members = np.empty(n_members, dtype=np.int32)
-    sizes = np.empty(n_clusters, dtype=np.int32)
+    sizes = np.empty(n_members // 2 + 1, dtype=np.int32)
+    leaving = np.empty(n_members, dtype=np.int32)
+    counts = np.zeros(3, dtype=np.int64)
+    walk_rings(following, within, seen, members, sizes, leaving, counts)
+    return members[: counts[0]], sizes[: counts[1]], leaving[: counts[2]]
+
+
+@compiled
+def grouped_among(following: Int32s, records: Int32s) -> tuple[Int32s, Int32s]:
+    """List the clusters that consist of some records (ascending), and their sizes."""
+    members = np.empty(records.size, dtype=np.int32)
+    sizes = np.empty(records.size, dtype=np.int32)
     k = 0
-    c = 0
-    for n in range(following.size):
-        if following[n] != n and is_first(following, n):
-            start = k
-            record = n
-            while True:
-                members[k] = record
+    n_clusters = 0
+    for start in records:
+        if is_first(following, start):
+            first = k
+            n = start
+            while k == first or n != start:
+                members[k] = n
                 k += 1
-                record = following[record]
-                if record == n:
-                    break
-            sizes[c] = k - start
-            c += 1
-    return members, sizes
+                n = following[n]
+            sizes[n_clusters] = k - first
+            n_clusters += 1
+    return members[:k], sizes[:n_clusters]
+
+
+@hot
+def place_in(within: Int64s, record: int) -> int:
+    """Return the place of a record in its shard."""
+    if within[0] <= record < within[1]:
+        return record - within[0]
+    return within[1] - within[0] + record - within[2]
+
+
+@lean
+def walk_rings(
+    following: Int32s,
+    within: Int64s,
+    seen: NDArray[np.bool_],
+    members: Int32s,
+    sizes: Int32s,
+    leaving: Int32s,
+    counts: Int64s,
+) -> None:
+    """Do what ``grouped`` says; counts the members, the clusters and those who leave."""
+    k = 0
+    for place in range(seen.size):
+        start = record_at(within, place)
+        if seen[place] or following[start] == start:
+            continue
+        first = k
+        n = np.int64(start)
+        while inside(within, n) and not seen[place_in(within, n)]:
+            members[k] = n
+            k += 1
+            seen[place_in(within, n)] = True
+            n = np.int64(following[n])
+        if n == start:
+            sizes[counts[1]] = k - first
+            counts[1] += 1
+        else:
+            for other in range(first, k):
+                leaving[counts[2]] = members[other]
+                counts[2] += 1
+            k = first
+    counts[0] = k
 
 
 @compiled
@@ -1370,7 +1492,49 @@ def agreement_cells(members: Int32s, sizes: Int32s, codes: Int32s) -> tuple[Int6
 
 
 @compiled
-def count_patterns(
+def pattern_ratios(
+    place: Int32s,
+    gain: Floats,
+    scale: Floats,
+    kept: NDArray[np.bool_],
+    rho: Floats,
+    m: Floats,
+) -> Floats:
+    """Evidence of every pattern of levels: m over u, both mixtures (model section 6).
+
+    ``place`` has for each pattern and field where its level's chance stands in ``m``, ``gain`` one
+    over the chance of that level among unrelated records, ``scale`` one over what u is more than
+    the product of those.
+    """
+    ratio = np.empty(place.shape[0])
+    for k in range(place.shape[0]):
+        total = 0.0
+        for c in range(rho.size):
+            total += class_weight(place, gain, kept, rho, m, k, c)
+        ratio[k] = total * scale[k]
+    return ratio
+
+
+@hot
+def class_weight(
+    place: Int32s,
+    gain: Floats,
+    kept: NDArray[np.bool_],
+    rho: Floats,
+    m: Floats,
+    k: int,
+    c: int,
+) -> float:
+    """Weight of a pattern if the fields that class c does not keep were replaced."""
+    weight = rho[c]
+    for f in range(place.shape[1]):
+        if kept[c, f]:
+            weight *= m[place[k, f]] * gain[k, f]
+    return weight
+
+
+@compiled
+def count_levels(
     rng: np.random.Generator,
     begins: Int64s,
     others: Int32s,
@@ -1378,17 +1542,28 @@ def count_patterns(
     shown: Int32s,
     ratio: Floats,
     apart: Floats,
+    place: Int32s,
+    gain: Floats,
+    kept: NDArray[np.bool_],
+    rho: Floats,
+    m: Floats,
     members: Int32s,
     sizes: Int32s,
-    counts: Int64s,
-    apart_counts: Int64s,
-) -> None:
-    """Draw the exemplar of each cluster, and count the patterns of the others against it."""
+) -> tuple[Int64s, Int64s, float]:
+    """Draw the exemplar of each cluster and what was replaced in the others; count both.
+
+    Returns how often each level was shown by a field that was not replaced, how often each class
+    of fields was replaced, and the log evidence of all clusters.
+    """
+    of_level = np.zeros(m.size, dtype=np.int64)
+    of_class = np.zeros(rho.size, dtype=np.int64)
     sums = np.empty(members.size)
-    draw_exemplars(
-        rng, begins, others, pattern, shown, ratio, apart, members, sizes,
-        counts, apart_counts, sums,
+    weight = np.empty(rho.size)
+    log_evidence = draw_exemplars(
+        rng, begins, others, pattern, shown, ratio, apart, place, gain, kept, rho, m,
+        members, sizes, of_level, of_class, sums, weight,
     )  # fmt: skip
+    return of_level, of_class, log_evidence
 
 
 @lean
@@ -1400,30 +1575,70 @@ def draw_exemplars(
     shown: Int32s,
     ratio: Floats,
     apart: Floats,
+    place: Int32s,
+    gain: Floats,
+    kept: NDArray[np.bool_],
+    rho: Floats,
+    m: Floats,
     members: Int32s,
     sizes: Int32s,
-    counts: Int64s,
-    apart_counts: Int64s,
+    of_level: Int64s,
+    of_class: Int64s,
     sums: Floats,
-) -> None:
-    """Do what ``count_patterns`` says."""
+    weight: Floats,
+) -> float:
+    """Do what ``count_levels`` says."""
+    total = 0.0
     stop = 0
     for size in sizes:
         start, stop = stop, stop + size
+        exemplar = members[start]
         if size > 2:
             sum_logs(begins, others, pattern, shown, ratio, apart, members, start, stop, sums)
+            total += log_mean_exp(sums, size)
             exemplar = members[start + draw_log_weights(rng, sums, size)]
-        else:
-            # Either shows the same pattern against the other.
-            exemplar = members[start]
         for k in range(start, stop):
             n = members[k]
-            if n != exemplar:
-                place = place_of(begins, others, n, exemplar)
-                if place < 0:
-                    apart_counts[shown[n] & shown[exemplar]] += 1
-                else:
-                    counts[pattern[place]] += 1
+            if n == exemplar:
+                continue
+            listed = place_of(begins, others, n, exemplar)
+            both = shown[n] & shown[exemplar]
+            row = ratio.size + both if listed < 0 else pattern[listed]
+            if size == 2:
+                # Either shows the same pattern against the other.
+                total += finite_log(apart[both] if listed < 0 else ratio[row])
+            c = 0
+            if rho.size > 1:
+                c = draw_class(rng, place, gain, kept, rho, m, row, weight)
+            of_class[c] += 1
+            for f in range(place.shape[1]):
+                if kept[c, f]:
+                    of_level[place[row, f]] += 1
+    return total
+
+
+@lean
+def draw_class(
+    rng: np.random.Generator,
+    place: Int32s,
+    gain: Floats,
+    kept: NDArray[np.bool_],
+    rho: Floats,
+    m: Floats,
+    row: int,
+    weight: Floats,
+) -> int:
+    """Draw which fields were replaced, given the pattern."""
+    total = 0.0
+    for c in range(rho.size):
+        weight[c] = class_weight(place, gain, kept, rho, m, row, c)
+        total += weight[c]
+    rest = rng.random() * total
+    choice = 0
+    while choice < rho.size - 1 and rest >= weight[choice]:
+        rest -= weight[choice]
+        choice += 1
+    return choice
 
 
 @lean
@@ -1442,28 +1657,6 @@ def draw_log_weights(rng: np.random.Generator, log_weight: Floats, n_weights: in
         rest -= log_weight[choice]
         choice += 1
     return choice
-
-
-@compiled
-def log_exemplars(
-    begins: Int64s,
-    others: Int32s,
-    pattern: Int32s,
-    shown: Int32s,
-    ratio: Floats,
-    apart: Floats,
-    members: Int32s,
-    sizes: Int32s,
-) -> float:
-    """Log evidence of the compared fields of all clusters."""
-    sums = np.empty(members.size)
-    total = 0.0
-    stop = 0
-    for size in sizes:
-        start, stop = stop, stop + size
-        sum_logs(begins, others, pattern, shown, ratio, apart, members, start, stop, sums)
-        total += log_mean_exp(sums, size)
-    return total
 
 
 # --- pairs worth proposing -----------------------------------------------------------------
@@ -1598,7 +1791,7 @@ def score_pairs(
 
 
 @compiled
-def count_linked(following: Int32s, pairs: Int32s, counts: Int64s) -> None:
+def count_linked(following: Int32s, pairs: Int32s, counts: Int32s) -> None:
     """Add one to the count of every listed pair that is together now."""
     label = np.arange(following.size)
     for n in range(following.size):
@@ -1612,22 +1805,46 @@ def count_linked(following: Int32s, pairs: Int32s, counts: Int64s) -> None:
 
 
 @compiled
-def alias_table(pairs: Int32s, weight: Floats) -> Int32s:
-    """Build the rows of ``Pairs.table`` for weighted pairs (Vose's alias method)."""
-    n = weight.size
-    scaled = weight * (n / weight.sum())
-    table = np.empty((n, 5), dtype=np.int32)
-    small = np.empty(n, dtype=np.int64)
-    large = np.empty(n, dtype=np.int64)
+def alias_tables(pairs: Int32s, weight: Floats, begins: Int64s) -> Int32s:
+    """Build the rows of ``Pairs.table`` for lists of weighted pairs, one after another."""
+    longest = 0
+    for s in range(begins.size - 1):
+        longest = max(longest, begins[s + 1] - begins[s])
+    table = np.empty((weight.size, 5), dtype=np.int32)
+    scaled = np.empty(longest)
+    small = np.empty(longest, dtype=np.int64)
+    large = np.empty(longest, dtype=np.int64)
+    for s in range(begins.size - 1):
+        if begins[s] < begins[s + 1]:
+            fill_alias_table(pairs, weight, begins[s], begins[s + 1], table, scaled, small, large)
+    return table
+
+
+@lean
+def fill_alias_table(
+    pairs: Int32s,
+    weight: Floats,
+    begin: int,
+    end: int,
+    table: Int32s,
+    scaled: Floats,
+    small: Int64s,
+    large: Int64s,
+) -> None:
+    """Build the rows of one list (Vose's alias method)."""
+    total = 0.0
+    for k in range(begin, end):
+        total += weight[k]
     n_small = 0
     n_large = 0
-    for k in range(n):
+    for k in range(begin, end):
         table[k, 0] = pairs[k, 0]
         table[k, 1] = pairs[k, 1]
         table[k, 2] = pairs[k, 0]
         table[k, 3] = pairs[k, 1]
         table[k, 4] = 2147483647
-        if scaled[k] < 1.0:
+        scaled[k - begin] = weight[k] * ((end - begin) / total)
+        if scaled[k - begin] < 1.0:
             small[n_small] = k
             n_small += 1
         else:
@@ -1639,13 +1856,12 @@ def alias_table(pairs: Int32s, weight: Floats) -> Int32s:
         donor = large[n_large - 1]
         table[k, 2] = pairs[donor, 0]
         table[k, 3] = pairs[donor, 1]
-        table[k, 4] = int(scaled[k] * 2147483647.0)
-        scaled[donor] -= 1.0 - scaled[k]
-        if scaled[donor] < 1.0:
+        table[k, 4] = int(scaled[k - begin] * 2147483647.0)
+        scaled[donor - begin] -= 1.0 - scaled[k - begin]
+        if scaled[donor - begin] < 1.0:
             n_large -= 1
             small[n_small] = donor
             n_small += 1
-    return table
 
 
 @lean
@@ -1666,17 +1882,84 @@ def log_density_of_delta(
     return total
 
 
+# --- layout ----------------------------------------------------------------------------------
+
+
+@compiled
+def bounded_groups(n_records: int, pairs: Int32s, order: Int64s, largest: int) -> Int64s:
+    """Join the records of each pair, in a given order, into groups of at most ``largest``.
+
+    Returns the smallest record of each record's group.
+    """
+    group = np.arange(n_records)
+    size = np.ones(n_records, dtype=np.int64)
+    join_groups(pairs, order, largest, group, size)
+    return group
+
+
+@lean
+def join_groups(pairs: Int32s, order: Int64s, largest: int, group: Int64s, size: Int64s) -> None:
+    """Do what ``bounded_groups`` says: a forest whose roots are the smallest records."""
+    for k in order:
+        i, j = root_of(group, pairs[k, 0]), root_of(group, pairs[k, 1])
+        if i != j and size[i] + size[j] <= largest:
+            low, high = min(i, j), max(i, j)
+            group[high] = low
+            size[low] += size[high]
+    for n in range(group.size):
+        group[n] = group[group[n]]
+
+
+@compiled
+def reordered_lists(
+    begins: Int64s, others: Int32s, pattern: Int32s, order: Int64s
+) -> tuple[Int64s, Int32s, Int32s]:
+    """Return ``Data``'s lists for records in another order: record ``order[n]`` comes n-th.
+
+    Lists know of each other, so going through the new order and telling every neighbour fills all
+    of them in order.
+    """
+    n_records = order.size
+    place = np.empty(n_records, dtype=np.int32)
+    starts = np.zeros(n_records + 1, dtype=np.int64)
+    for n in range(n_records):
+        place[order[n]] = n
+        starts[n + 1] = starts[n] + begins[order[n] + 1] - begins[order[n]]
+    reached = starts[:-1].copy()
+    new_others = np.empty(others.size, dtype=np.int32)
+    new_pattern = np.empty(others.size, dtype=np.int32)
+    for n in range(n_records):
+        for k in range(begins[order[n]], begins[order[n] + 1]):
+            other = place[others[k]]
+            new_others[reached[other]] = n
+            new_pattern[reached[other]] = pattern[k]
+            reached[other] += 1
+    return starts, new_others, new_pattern
+
+
+@lean
+def root_of(group: Int64s, record: int) -> int:
+    """Return the root of a record's tree, and shorten the way to it."""
+    n = np.int64(record)
+    while group[n] != n:
+        group[n] = group[group[n]]
+        n = group[n]
+    return n
+
+
 # --- loose links ------------------------------------------------------------------------------
 
 
 @lean
-def others_of(following: Int32s, start: int, left_out: int, members: Int32s) -> int:
-    """List the records of a ring without one; returns their number, 0 if they do not fit."""
+def others_of(
+    following: Int32s, within: Int64s, start: int, left_out: int, members: Int32s
+) -> int:
+    """List the records of a ring without one; 0 if they do not fit or are not all in the shard."""
     n_members = 0
     n = start
     while True:
         if n != left_out:
-            if n_members == members.size:
+            if n_members == members.size or not inside(within, n):
                 return 0
             members[n_members] = n
             n_members += 1
@@ -1746,6 +2029,12 @@ def attach(
     n_moves: int,
     joining: float,
     table: Int32s,
+    slices: Int64s,
+    reach: Floats,
+    within: Int64s,
+    total: float,
+    leavers: Int32s,
+    leaving: Int64s,
     starts: Int64s,
     neighbours: Int32s,
     odds: Floats,
@@ -1769,19 +2058,21 @@ def attach(
 ) -> None:
     """Attach lone records to their neighbours and detach them again, by Metropolis steps.
 
-    With chance ``joining`` a listed pair is drawn in proportion to its odds, and one of the two
-    that is alone asks to join the other's cluster; else a random record asks to leave its own.
+    With chance ``joining`` a pair of the shard's lists is drawn in proportion to its odds, which
+    add up to ``total``, and one of the two that is alone asks to join the other's cluster; else one
+    of the records that have listed neighbours, ``leavers`` in the ranges of places ``leaving``,
+    asks to leave its own.
     """
     members = np.empty(LARGEST_JOINED, dtype=np.int32)
     side = np.zeros(LARGEST_JOINED, dtype=np.int8)
     row = np.empty(LARGEST_JOINED)
     sums = np.empty(LARGEST_JOINED + 1)
-    # The chance that a record leaves over the chance that it joins, but for the pairs' odds,
-    # each of which is listed with both of its records.
-    total = 0.5 * odds.sum()
-    log_balance = np.log((1.0 - joining) / following.size) - np.log(joining / total)
+    # The chance that a record leaves over the chance that it joins, but for the pairs' odds.
+    n_leavers = leaving[1] - leaving[0] + leaving[3] - leaving[2]
+    log_balance = np.log((1.0 - joining) / n_leavers) - np.log(joining / total)
     attach_or_leave(
-        rng, n_moves, joining, table, starts, neighbours, odds,
+        rng, n_moves, joining, table, slices, reach, within, leavers, leaving,
+        starts, neighbours, odds,
         codes, gain, begins, others, pattern, shown, source, delta, ratio, apart,
         log_size, opening, log_open, shape, following, size_counts,
         log_balance, members, side, row, sums,
@@ -1794,6 +2085,11 @@ def attach_or_leave(
     n_moves: int,
     joining: float,
     table: Int32s,
+    slices: Int64s,
+    reach: Floats,
+    within: Int64s,
+    leavers: Int32s,
+    leaving: Int64s,
     starts: Int64s,
     neighbours: Int32s,
     odds: Floats,
@@ -1820,21 +2116,21 @@ def attach_or_leave(
     sums: Floats,
 ) -> None:
     """Make the steps of ``attach``."""
-    n_records = following.size
+    n_leavers = leaving[1] - leaving[0] + leaving[3] - leaving[2]
     for _ in range(n_moves):
         joins = rng.random() < joining
         if joins:
-            i, j = draw_pair(rng, 0.0, table, n_records)
+            i, j = draw_pair(rng, 0.0, table, slices, reach, within)
             if following[i] != i:
                 i, j = j, i
             if following[i] != i:
                 continue
         else:
-            i = np.int64(rng.random() * n_records)
+            i = np.int64(leavers[record_at(leaving, int(rng.random() * n_leavers))])
             j = np.int64(following[i])
             if i == j:
                 continue
-        m = others_of(following, j, i, members)
+        m = others_of(following, within, j, i, members)
         if m == 0:
             continue
         # A pair comes apart whichever of the two leaves.

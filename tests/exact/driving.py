@@ -5,13 +5,15 @@ from enumeration import index_of_rings, partitions, sizes_of_all
 
 from kolchin import kernels
 from kolchin.sampling.chain import Chain
+from kolchin.sampling.layout import Layout, Lists
+from kolchin.sampling.proposals import Mixture
 
 
 def unequal_pairs(n_records):
     """Few pairs with very unequal weights, and a share of uniform ones."""
     listed = np.array([[0, 1], [2, 4], [1, 3], [0, n_records - 1]], dtype=np.int32)
     weight = np.array([1.0, 0.02, 0.3, 4.0])
-    return kernels.Pairs(0.3, kernels.alias_table(listed, weight))
+    return Mixture(0.3, Lists.of(Layout.single(n_records), listed, weight))
 
 
 PAIRS = {"uniform": lambda n_records: None, "unequal": unequal_pairs}

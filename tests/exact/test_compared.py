@@ -15,6 +15,7 @@ from kolchin import kernels
 from kolchin.likelihoods import Exemplar, Outcomes
 from kolchin.records import Records
 from kolchin.sampling.chain import Chain
+from kolchin.sampling.layout import Layout
 from kolchin.sampling.loose import loose_pairs
 
 SMALLEST_P = 1e-4
@@ -154,13 +155,14 @@ def test_visits_and_attaching_keep_the_posterior(name):
     chain = driver.chain
     listed = np.array(list(combinations(range(6), 2))[1:], dtype=np.int32)
     odds = np.linspace(-6.0, -2.4, len(listed))
-    loose = loose_pairs(6, listed, odds)._replace(n_moves=40, joining=0.4)
+    loose = loose_pairs(Layout.single(6), listed, odds)
+    chain.loose = loose._replace(share=4.0, joinings=99.0)
     start = np.random.default_rng(2).choice(probability.size, 10_000, p=probability)
     result = np.empty((start.size, 6), dtype=np.int32)
     chain.weights = chain.weights._replace(size=chain.weights.size[:3])
     for k, index in enumerate(start):
         driver.set_partition(index)
-        chain._attach(loose)
+        chain._attach()
         chain.move(10)
         result[k] = chain.following
     assert partition_test(by_hand.index_of_rings(result), probability) > SMALLEST_P

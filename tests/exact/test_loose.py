@@ -9,6 +9,7 @@ from driving import Driver
 from invariance import SAMPLED, SMALLEST_P, fixed_joint
 from problems import FIXED
 
+from kolchin.sampling.layout import Layout
 from kolchin.sampling.loose import loose_pairs
 from kolchin.sampling.proposals import LOOSE_ODDS
 
@@ -22,8 +23,9 @@ def listing(monkeypatch):
             driver = Driver(model, pairs, seed)
             listed = np.array(list(combinations(range(model.n_records), 2))[1:], dtype=np.int32)
             unequal = np.random.default_rng(3).exponential(scale=2.0, size=len(listed))
-            loose = loose_pairs(model.n_records, listed, np.log(LOOSE_ODDS) - 0.01 - unequal)
-            driver.chain.loose = change(loose._replace(n_moves=40, joining=0.4))
+            log_odds = np.log(LOOSE_ODDS) - 0.01 - unequal
+            loose = loose_pairs(Layout.single(model.n_records), listed, log_odds)
+            driver.chain.loose = change(loose._replace(share=4.0, joinings=99.0))
             return driver
 
         monkeypatch.setattr(invariance, "Driver", make)
@@ -49,7 +51,10 @@ def test_with_moves_and_all_parameters(name, listing):
 @pytest.mark.parametrize("field", ["odds", "table"])
 def test_odds_that_are_not_those_of_the_table_would_be_wrong(field, listing):
     def scrambled(loose):
-        return loose._replace(**{field: np.roll(getattr(loose, field), 3, axis=0)})
+        if field == "odds":
+            return loose._replace(odds=np.roll(loose.odds, 3))
+        table = np.roll(loose.lists.table, 3, axis=0)
+        return loose._replace(lists=loose.lists._replace(table=table))
 
     # A table keeps its meaning when its rows change places; the odds of neighbours do not.
     listing(scrambled)
@@ -59,13 +64,37 @@ def test_odds_that_are_not_those_of_the_table_would_be_wrong(field, listing):
 
 def test_pairs_are_listed_with_both_records_and_their_odds():
     pairs = np.array([(0, 2), (1, 2), (0, 1), (2, 3)], dtype=np.int32)
-    loose = loose_pairs(5, pairs, np.log([0.02, 0.05, 0.5, 1e-6]))
+    loose = loose_pairs(Layout.single(5), pairs, np.log([0.02, 0.05, 0.5, 1e-6]))
     neighbours = np.split(loose.neighbours, loose.starts[1:-1])
     assert [list(n) for n in neighbours] == [[1, 2], [0, 2], [0, 1], [], []]
     # Odds are cut: pairs that are almost certain are left to chaperones moves.
     np.testing.assert_allclose(loose.odds, [0.1, 0.02, 0.1, 0.05, 0.02, 0.05])
-    assert loose.joining == pytest.approx(0.34 / 5.34)
+    # Records 0, 1 and 2 ask to leave, once each.
+    n_moves, joining, *_ = loose.in_shard(Layout.single(5).shard(0))
+    assert loose.leavers.tolist() == [0, 1, 2]
+    assert (n_moves, joining) == (4, pytest.approx(0.34 / 3.34))
+
+
+def test_certain_pairs_are_not_listed():
+    pairs = np.array([(0, 2), (1, 2)], dtype=np.int32)
+    loose = loose_pairs(Layout.single(4), pairs, np.array([9.0, 0.5]))
+    assert loose.leavers.tolist() == [1, 2]
+
+
+def test_a_shard_has_the_pairs_of_its_blocks():
+    layout = Layout(np.array([0, 2, 4, 6]))
+    pairs = np.array([(0, 1), (0, 2), (2, 5), (4, 5)], dtype=np.int32)
+    loose = loose_pairs(layout, pairs, np.log([0.02, 0.05, 0.03, 0.04]))
+    _, _, table, slices, reach, within, total, leavers, leaving, *_ = loose.in_shard(
+        layout.shard(0, 1)
+    )
+    rows = np.concatenate([table[begin:end, :2] for begin, end in slices])
+    assert sorted(rows.tolist()) == [[0, 1], [0, 2]]
+    assert (total, reach[-1]) == (pytest.approx(0.07), pytest.approx(1.0))
+    assert within.tolist() == [0, 2, 2, 4]
+    ranges = leavers[leaving[0] : leaving[1]], leavers[leaving[2] : leaving[3]]
+    assert np.concatenate(ranges).tolist() == [0, 1, 2]
 
 
 def test_no_pair_no_list():
-    assert loose_pairs(3, np.zeros((0, 2), dtype=np.int32), np.zeros(0)) is None
+    assert loose_pairs(Layout.single(3), np.zeros((0, 2), dtype=np.int32), np.zeros(0)) is None

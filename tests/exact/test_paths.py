@@ -11,7 +11,7 @@ from test_kernel import normalised, p_value
 
 import kolchin as kp
 from kolchin.records import Records
-from kolchin.sampling.chain import Chain
+from kolchin.sampling import weights
 
 FREE = {
     "NBD": (kp.NBD(1.5, 0.6, 0.8, 0.4), lambda s: by_hand.nbd(s, 1.5, 0.6, 0.8, 0.4)),
@@ -24,8 +24,8 @@ FREE = {
 @pytest.fixture
 def visits(monkeypatch):
     """Visit the records of three or more one by one, never divide them at once."""
-    small_sizes = Chain._small_sizes
-    monkeypatch.setattr(Chain, "_small_sizes", lambda *rest: small_sizes(*rest)[:3])
+    small_sizes = weights._small_sizes
+    monkeypatch.setattr(weights, "_small_sizes", lambda *rest: small_sizes(*rest)[:3])
 
 
 @pytest.mark.parametrize("name", FIXED)

@@ -18,6 +18,7 @@ import kolchin as kp
 from kolchin.likelihoods import Exemplar
 from kolchin.partitions import NO_SOURCES, has_clash
 from kolchin.records import Records
+from kolchin.sampling.layout import Layout
 from kolchin.sampling.loose import loose_pairs
 from kolchin.sampling.reseating import reseat
 
@@ -81,8 +82,8 @@ def starts(probability, n_draws, seed=1):
 def all_but_one(n_records=6):
     """Loose links: forbidden pairs are listed too, to see that they are refused."""
     listed = np.array(list(combinations(range(n_records), 2))[1:], dtype=np.int32)
-    loose = loose_pairs(n_records, listed, np.linspace(-6.0, -2.4, len(listed)))
-    return loose._replace(n_moves=40, joining=0.4)
+    loose = loose_pairs(Layout.single(n_records), listed, np.linspace(-6.0, -2.4, len(listed)))
+    return loose._replace(share=4.0, joinings=99.0)
 
 
 # --- the slow truth ---------------------------------------------------------------------------
@@ -151,11 +152,11 @@ def test_visits_and_attaching_keep_the_posterior(name, sources, kind):
     driver = driver_of(model, name, seed=2)
     chain = driver.chain
     chain.weights = chain.weights._replace(size=chain.weights.size[:3])
-    loose = all_but_one()
+    chain.loose = all_but_one()
     result = np.empty((6000, 6), dtype=np.int32)
     for k, index in enumerate(starts(probability, len(result), 2)):
         driver.set_partition(index)
-        chain._attach(loose)
+        chain._attach()
         chain.move(10)
         result[k] = chain.following
     assert partition_test(index_of_rings(result), probability) > SMALLEST_P
@@ -175,7 +176,8 @@ def test_mu_integrated_out(name):
     for k, index in enumerate(starts(probability, len(result), 3)):
         driver.set_partition(index)
         driver.chain.move(20)
-        driver.chain._attach(all_but_one())
+        driver.chain.loose = all_but_one()
+        driver.chain._attach()
         result[k] = driver.chain.following
     assert partition_test(index_of_rings(result), probability) > SMALLEST_P
 
@@ -220,7 +222,8 @@ def test_a_path_without_the_constraint_is_caught(forgets):
         chain.data = wrong if forgets == "move" else right
         chain.move(10)
         chain.data = wrong if forgets == "_attach" else right
-        chain._attach(all_but_one())
+        chain.loose = all_but_one()
+        chain._attach()
         result[k] = chain.following
     assert partition_test(index_of_rings(result), probability) < CAUGHT
 

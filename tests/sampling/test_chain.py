@@ -119,7 +119,7 @@ class TestDelta:
         few, many = self.chain(3), self.chain(5_000)
         few.update()
         many.update()
-        for left, right in zip(few.cells, many.cells, strict=True):
+        for left, right in zip(few.statistics.cells, many.statistics.cells, strict=True):
             assert np.array_equal(left, right)
 
     def test_equal_cells_are_evaluated_once(self):
@@ -128,8 +128,8 @@ class TestDelta:
         model = kp.Model(records, kp.DirichletProcess(theta=1.0))
         chain = Chain(model, np.random.default_rng(1), np.arange(6_000) // 2)
         chain.update()
-        assert chain.cells.step.size <= 4
-        assert chain.cells.number.sum() == 6_000
+        assert chain.statistics.cells.step.size <= 4
+        assert chain.statistics.cells.number.sum() == 6_000
 
     def test_slice_looks_at_cells_alone(self, monkeypatch):
         chain = self.chain(5_000)
@@ -153,6 +153,8 @@ class TestDelta:
         labels = labels_of(chain)
         for delta in ([0.01, 0.3], [2.0, 0.7]):
             values = {"delta": np.array(delta)}
-            fast = likelihood.log_singletons + likelihood.log_evidence(chain.cells, values["delta"])
+            fast = likelihood.log_singletons + likelihood.log_evidence(
+                chain.statistics.cells, values["delta"]
+            )
             slow = likelihood.log_likelihood(labels, values)
             assert fast == pytest.approx(slow, abs=1e-9)

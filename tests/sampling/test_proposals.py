@@ -1,5 +1,7 @@
 """Pairs are drawn from a fixed mixture that reaches every pair, frozen after warm-up."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from scipy.stats import chisquare
@@ -9,7 +11,8 @@ from kolchin import kernels
 from kolchin.sampling import runner
 from kolchin.sampling.candidates import candidate_pairs
 from kolchin.sampling.chain import Chain
-from kolchin.sampling.proposals import Proposals, uniform_pairs
+from kolchin.sampling.layout import Layout, Lists
+from kolchin.sampling.proposals import Mixture, Proposals
 
 
 @pytest.fixture
@@ -20,7 +23,7 @@ def draws_with_pairs(monkeypatch):
     draw, learn = Chain.draw, Chain.learn
 
     def noted_draw(self):
-        seen.append((self, self.pairs))
+        seen.append((self, self.mixture))
         return draw(self)
 
     def noted_learn(self, own):
@@ -53,7 +56,7 @@ def test_frozen_pairs_do_not_change_in_place(medium_model, monkeypatch):
     draw = Chain.draw
 
     def noted(self):
-        kept.append(self.pairs.table.copy())
+        kept.append(self.mixture.lists.table.copy())
         return draw(self)
 
     monkeypatch.setattr(Chain, "draw", noted)
@@ -68,23 +71,24 @@ def test_every_pair_is_possible_after_warm_up(medium_model, draws_with_pairs):
 
 def test_hopeless_pairs_are_not_listed():
     own = Proposals(np.array([[0, 1], [2, 3], [4, 5]], dtype=np.int32))
-    pairs, n_moves = own.pairs(np.array([-500.0, 500.0, 0.0]))
-    assert pairs.table[:, :2].tolist() == [[2, 3], [4, 5]]
-    assert n_moves == 1
+    mixture = own.mixture(np.array([-500.0, 500.0, 0.0]), Layout.single(6))
+    assert mixture.lists.table[:, :2].tolist() == [[2, 3], [4, 5]]
+    assert mixture.sweep(Layout.single(6).shard(0)) == 1
 
 
 def test_pairs_that_were_seen_linked_are_listed_against_the_evidence():
     own = Proposals(np.array([[0, 1], [2, 3]], dtype=np.int32))
     for _ in range(10):
         own.observe(np.array([1, 0, 2, 3], dtype=np.int32), np.full(1, 0.1))
-    pairs, _ = own.pairs(np.array([-20.0, -20.0]))
-    assert pairs.table[:, :2].tolist() == [[0, 1]]
+    mixture = own.mixture(np.array([-20.0, -20.0]), Layout.single(6))
+    assert mixture.lists.table[:, :2].tolist() == [[0, 1]]
 
 
 def test_without_pairs_to_list_all_are_equal():
     own = Proposals(np.array([[0, 1], [2, 3]], dtype=np.int32))
-    pairs, n_moves = own.pairs(np.array([-500.0, -500.0]))
-    assert (pairs.uniform_share, n_moves) == (1.0, 0)
+    mixture = own.mixture(np.array([-500.0, -500.0]), Layout.single(6))
+    whole = Layout.single(6).shard(0)
+    assert (mixture.in_shard(whole).uniform_share, mixture.sweep(whole)) == (1.0, 0)
 
 
 def test_what_was_seen_counts_beside_the_evidence():
@@ -99,18 +103,20 @@ def test_what_was_seen_counts_beside_the_evidence():
 
 
 def test_without_candidates_pairs_are_uniform():
-    pairs, _ = Proposals(np.empty((0, 2), dtype=np.int32)).pairs(np.empty(0))
-    assert pairs.uniform_share == 1
+    layout = Layout.single(5)
+    mixture = Proposals(np.empty((0, 2), dtype=np.int32)).mixture(np.empty(0), layout)
+    assert mixture.in_shard(layout.shard(0)).uniform_share == 1
 
 
-def drawn_pairs(pairs, n_records, number, seed=1):
+def drawn_pairs(mixture, shard, number, seed=1):
     rng = np.random.Generator(np.random.SFC64(seed))
-    return np.array([kernels.draw_pair(rng, *pairs, n_records) for _ in range(number)])
+    pairs = mixture.in_shard(shard)
+    return np.array([kernels.draw_pair(rng, *pairs) for _ in range(number)])
 
 
 @pytest.mark.statistical
 def test_uniform_pairs_are_uniform():
-    drawn = drawn_pairs(uniform_pairs(), 5, 40_000)
+    drawn = drawn_pairs(Mixture.uniform(), Layout.single(5).shard(0), 40_000)
     assert np.all(drawn[:, 0] != drawn[:, 1])
     counts = np.bincount(drawn[:, 0] * 5 + drawn[:, 1], minlength=25).reshape(5, 5)
     assert np.all(np.diag(counts) == 0)
@@ -121,8 +127,9 @@ def test_uniform_pairs_are_uniform():
 def test_listed_pairs_come_in_proportion_to_their_weight():
     listed = np.array([[0, 1], [0, 2], [1, 3], [2, 4], [3, 4]], dtype=np.int32)
     weight = np.array([1.0, 5.0, 0.1, 2.0, 0.4])
-    pairs = kernels.Pairs(0.2, kernels.alias_table(listed, weight))
-    drawn = np.sort(drawn_pairs(pairs, 5, 60_000), axis=1)
+    layout = Layout.single(5)
+    mixture = Mixture(0.2, Lists.of(layout, listed, weight))
+    drawn = np.sort(drawn_pairs(mixture, layout.shard(0), 60_000), axis=1)
     counts = np.bincount(drawn[:, 0] * 5 + drawn[:, 1], minlength=25)
     expected = np.zeros(25)
     i, j = np.triu_indices(5, 1)
@@ -132,6 +139,30 @@ def test_listed_pairs_come_in_proportion_to_their_weight():
     assert np.all(counts[~possible] == 0)
     assert np.all(counts[possible] > 0)
     assert chisquare(counts[possible], 60_000 * expected[possible]).pvalue > 1e-4
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("blocks", [(0,), (3,), (0, 1), (1, 3)])
+def test_pairs_of_a_shard_are_those_of_its_blocks(blocks):
+    """Listed pairs of its blocks and between them come by weight, the others uniformly."""
+    layout = Layout(np.array([0, 2, 4, 5, 8]))
+    listed = np.array([[0, 1], [1, 2], [2, 3], [3, 7], [5, 6], [6, 7], [0, 7]], dtype=np.int32)
+    weight = np.array([1.0, 3.0, 0.5, 2.0, 1.5, 0.2, 4.0])
+    shard = layout.shard(*blocks)
+    drawn = np.sort(drawn_pairs(Mixture(0.3, Lists.of(layout, listed, weight)), shard, 30_000))
+    inside = [n for b in blocks for n in range(layout.bounds[b], layout.bounds[b + 1])]
+    expected = np.zeros((8, 8))
+    own = np.isin(listed, inside).all(axis=1)
+    share = 0.3 if own.any() else 1.0
+    for i, j in combinations(inside, 2):
+        expected[i, j] = share / (len(inside) * (len(inside) - 1) / 2)
+    for (i, j), w in zip(listed[own], weight[own], strict=True):
+        expected[i, j] += (1 - share) * w / weight[own].sum()
+    counts = np.bincount(drawn[:, 0] * 8 + drawn[:, 1], minlength=64)
+    possible = expected.ravel() > 0
+    assert np.all(counts[~possible] == 0)
+    if possible.sum() > 1:
+        assert chisquare(counts[possible], 30_000 * expected.ravel()[possible]).pvalue > 1e-4
 
 
 @pytest.fixture(scope="module")
@@ -145,9 +176,9 @@ def test_posterior_does_not_depend_on_the_pairs(small_model, reference, share):
     """Uniform pairs alone and a list with weights lead to the same posterior."""
     candidates, _ = candidate_pairs(small_model)
     weight = np.random.default_rng(1).gamma(1.0, size=len(candidates))
-    table = kernels.alias_table(candidates, weight)
+    lists = Lists.of(Layout.single(60), candidates, weight)
     rng = np.random.Generator(np.random.SFC64(4))
-    chain = Chain(small_model, rng, np.arange(60), kernels.Pairs(share, table))
+    chain = Chain(small_model, rng, np.arange(60), Mixture(share, lists))
     numbers = []
     for _ in range(1200):
         chain.step(400)
@@ -161,5 +192,5 @@ def test_posterior_does_not_depend_on_the_pairs(small_model, reference, share):
 def test_warm_up_of_no_steps_still_learns_from_the_evidence(small_model, draws_with_pairs):
     kp.sample(small_model, chains=1, draws=3, warmup=0, moves=50, seed=1, progress=False)
     _, pairs = draws_with_pairs[0][0]
-    assert pairs.table.shape[0] > 1
+    assert pairs.lists.table.shape[0] > 1
     assert runner.Plan(1, 3, 0, 1, 50, ("singletons",)).learning == 0

@@ -48,6 +48,14 @@ class Cells(NamedTuple):
     n_cells: IntArray
     observed: IntArray
 
+    def plus(self, other: "Cells") -> "Cells":
+        """Add those of other clusters; equal steps may then be counted in several places."""
+        observed = np.zeros_like(max(self.observed, other.observed, key=np.size))
+        for part in (self.observed, other.observed):
+            observed[:, : part.shape[1]] += part
+        joined = (np.concatenate(parts) for parts in zip(self[:4], other[:4], strict=True))
+        return Cells(*joined, self.n_cells + other.n_cells, observed)
+
 
 class DirichletCategorical:
     """Likelihood of the categorical fields of records; without any, they say nothing.

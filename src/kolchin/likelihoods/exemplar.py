@@ -26,7 +26,6 @@ from kolchin.likelihoods.dependence import (
     Masks,
     learn_dependence,
     log_mixture,
-    log_parts,
 )
 from kolchin.likelihoods.sharing import Chances, Patterns, shares_shown
 from kolchin.parameters import FloatArray, IntArray, Values
@@ -54,6 +53,21 @@ class Outcomes(NamedTuple):
     chance_apart: FloatArray
     shows: NDArray[np.bool_]
     which: NDArray[np.int32] | None = None
+
+
+class LevelCounts(NamedTuple):
+    """What m and rho depend on: how often each level (and last, no value) and class was drawn.
+
+    ``log_evidence`` is that of all clusters over singletons, exemplars integrated out.
+    """
+
+    of_level: IntArray
+    of_class: IntArray
+    log_evidence: float
+
+    def plus(self, other: "LevelCounts") -> "LevelCounts":
+        """Add those of other clusters."""
+        return LevelCounts(*(one + two for one, two in zip(self, other, strict=True)))
 
 
 def outcomes_of(comparisons: Comparisons, shows: NDArray[np.bool_]) -> Outcomes:
@@ -151,12 +165,12 @@ class Exemplar:
         if dependence is None:
             self.kept = np.ones((1, self.n_fields), dtype=bool)
             self.rho_weights = np.ones(1)
-            self.log_unlinked: FloatArray = np.zeros(len(self.place))
+            self._scale: FloatArray = np.ones(len(self.place))
             return
         self.kept = ~dependence.replaced
         self.rho_weights = dependence.rho_weights
         self.weights = dependence.m_weights
-        self.log_unlinked = dependence.log_unlinked(self.place, self.constant)
+        self._scale = np.exp(-dependence.log_unlinked(self.place, self.constant))
 
     def _number_patterns(self, compared: Outcomes) -> NDArray[np.int32]:
         """Give each outcome a number, and last those of pairs not compared, by what both show."""
@@ -169,9 +183,10 @@ class Exemplar:
         masks = np.arange(1 << self.n_fields)
         both = (masks[:, None] >> np.arange(self.n_fields)) & 1 == 1
         apart = np.where(both, self.offsets[1:] - 1, missing)
-        self.place: IntArray = np.concatenate([place[first], apart])
+        self.place: NDArray[np.int32] = np.concatenate([place[first], apart]).astype(np.int32)
         last = np.where(both, -np.log(compared.chance_apart), 0.0)
         self.constant: FloatArray = np.concatenate([constant[first], last])
+        self._gain = np.exp(self.constant)
         self.n_patterns = len(first)
         return pattern if compared.which is None else pattern[compared.which]
 
@@ -233,54 +248,43 @@ class Exemplar:
 
     def ratios(self, values: Values) -> tuple[FloatArray, FloatArray]:
         """Return the evidence of each pattern, and of pairs not compared by what both show."""
-        log_linked = log_mixture(self.log_ratios(values), self.kept, self._rho(values))
-        whole = np.exp(log_linked - self.log_unlinked)
+        whole: FloatArray = kernels.pattern_ratios(
+            self.place, self._gain, self._scale, *self._chances(values)
+        )
         return whole[: self.n_patterns], whole[self.n_patterns :]
 
-    def log_ratios(self, values: Values) -> FloatArray:
-        """Return the log evidence of each field in each pattern, as if it stood alone."""
-        log_m = np.append(np.log(values["m"]), 0.0)
-        result: FloatArray = log_m[self.place] + self.constant
-        return result
+    def _chances(self, values: Values) -> tuple[Masks, FloatArray, FloatArray]:
+        """Return what classes keep, their chances, and those of levels (1 for a missing value)."""
+        return self.kept, self._rho(values), np.append(values["m"], 1.0)
 
-    def update(
+    def count(
         self,
         rng: np.random.Generator,
         values: Values,
         ratios: tuple[FloatArray, FloatArray],
+        lists: tuple[IntArray, NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]],
         members: NDArray[np.int32],
         sizes: NDArray[np.int32],
-    ) -> Values:
-        """Draw the exemplars and what was replaced given m and rho, then these given those."""
+    ) -> LevelCounts:
+        """Draw the exemplars of clusters, and what was replaced, given m and rho; count levels.
+
+        ``lists`` are ``arrays``, in the order in which the members are numbered.
+        """
+        counts = kernels.count_levels(
+            rng, *lists, *ratios, self.place, self._gain, *self._chances(values), members, sizes
+        )
+        return LevelCounts(*counts)
+
+    def update(self, rng: np.random.Generator, values: Values, counts: LevelCounts) -> Values:
+        """Draw m and rho given what was counted."""
         if self.fixed:
             return values
-        counts = np.zeros(len(self.place), dtype=np.int64)
-        parts = counts[: self.n_patterns], counts[self.n_patterns :]
-        kernels.count_patterns(rng, *self.arrays, *ratios, members, sizes, *parts)
-        seen = np.flatnonzero(counts)
-        by_class = self._classes(rng, values, seen, counts[seen])
-        n_places = int(self.offsets[-1])
-        kept = by_class @ self.kept
-        of_level = np.bincount(self.place[seen].ravel(), kept.ravel(), minlength=n_places + 1)
-        drawn = np.maximum(rng.standard_gamma(self.weights + of_level[:n_places]), 1e-300)
+        drawn = np.maximum(rng.standard_gamma(self.weights + counts.of_level[:-1]), 1e-300)
         result = dict(values) | {"m": self._normalised(drawn)}
         if self.has_classes:
-            rho = np.maximum(rng.standard_gamma(self.rho_weights + by_class.sum(axis=0)), 1e-300)
+            rho = np.maximum(rng.standard_gamma(self.rho_weights + counts.of_class), 1e-300)
             result["rho"] = rho / rho.sum()
         return result
-
-    def _classes(
-        self, rng: np.random.Generator, values: Values, seen: IntArray, counts: IntArray
-    ) -> FloatArray:
-        """Draw for the pairs of each pattern which fields were replaced, (pattern, class)."""
-        if not self.has_classes:
-            return counts[:, None].astype(float)
-        log_m = np.append(np.log(values["m"]), 0.0)
-        log_ratios = log_m[self.place[seen]] + self.constant[seen]
-        parts = log_parts(log_ratios, self.kept, values["rho"])
-        chances = np.exp(parts - parts.max(axis=1, keepdims=True))
-        drawn = rng.multinomial(counts, chances / chances.sum(axis=1, keepdims=True))
-        return drawn.astype(float)
 
     def sampled(self, values: Values) -> dict[str, Any]:
         """Return m, all fields after each other, and rho, as they are kept in the posterior."""

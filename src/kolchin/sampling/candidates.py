@@ -15,6 +15,7 @@ from kolchin.likelihoods import DirichletCategorical
 from kolchin.model import Model
 from kolchin.parameters import FloatArray
 from kolchin.partitions import clashing
+from kolchin.sampling.layout import Layout
 
 ALL_PAIRS_UP_TO = 8_000
 """Tables of at most this many records have all their pairs scored."""
@@ -37,11 +38,11 @@ MOST_KEYS = 12
 IntPairs = NDArray[np.int32]
 
 
-def candidate_pairs(model: Model) -> tuple[IntPairs, IntPairs]:
-    """List the pairs that are not hopeless at a generous delta, and those that are likely links.
+def candidate_pairs(model: Model) -> tuple[IntPairs, FloatArray]:
+    """List the pairs that are not hopeless at a generous delta, and the log evidence of each.
 
-    If there are very many, the best are taken. Where fields were compared, the pairs for which
-    that was done are the candidates. Pairs of one source are none where that is a constraint.
+    If there are very many, the best are taken. Where fields were compared, they are among the
+    pairs for which that was done. Pairs of one source are none where that is a constraint.
     """
     likelihood, compared = model.likelihood, model.compared
     delta = likelihood.generous_delta()
@@ -59,14 +60,31 @@ def candidate_pairs(model: Model) -> tuple[IntPairs, IntPairs]:
     else:
         pairs = _from_keys(likelihood, data, delta, lowest, most)
     scores = kernels.pair_scores(*data, *evidence, pairs)
-    return pairs, pairs[scores > np.log(n_records)]
+    if compared is None:
+        return pairs, scores
+    hopeful = scores >= lowest
+    return pairs[hopeful], scores[hopeful]
 
 
-def kernel_data(model: Model) -> kernels.Data:
-    """Put the records in the form that the kernels read."""
+def kernel_data(model: Model, layout: Layout | None = None) -> kernels.Data:
+    """Put the records in the form that the kernels read, in the order of a layout."""
     compared = () if model.compared is None else model.compared.arrays
     data = kernels.Data(model.likelihood.codes, 1 / model.likelihood.frequency, *compared)
-    return data._replace(source=model.sources)
+    data = data._replace(source=model.sources)
+    if layout is None or layout.order is None:
+        return data
+    order = layout.order
+    lists = (data.begins, data.others, data.pattern)
+    if model.compared is not None:
+        lists = kernels.reordered_lists(*lists, order)
+    return data._replace(
+        codes=data.codes[order],
+        begins=lists[0],
+        others=lists[1],
+        pattern=lists[2],
+        shown=data.shown[order] if data.shown.size else data.shown,
+        source=data.source[order] if data.source.size else data.source,
+    )
 
 
 def _from_all_pairs(data: kernels.Data, delta: FloatArray, lowest: float, most: int) -> IntPairs:

@@ -1,27 +1,35 @@
 """One chain: chaperones moves on the partition, in turn with updates of all parameters."""
 
 import copy
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kolchin import kernels
-from kolchin.likelihoods import Exemplar
 from kolchin.model import Model
 from kolchin.parameters import FloatArray, IntArray, Values
 from kolchin.partitions import canonical, size_counts
 from kolchin.posterior import Draw
 from kolchin.priors.base import SizeCounts, table_size
 from kolchin.sampling.candidates import kernel_data
+from kolchin.sampling.layout import Layout, Shard
 from kolchin.sampling.loose import Loose, loose_pairs
-from kolchin.sampling.proposals import Proposals, uniform_pairs
-
-LARGEST_LOG = 600.0
-"""Products of factors whose logs add up to less cannot leave the range of doubles."""
-
-LARGEST_BESIDE = LARGEST_LOG - float(np.log(kernels.LARGEST_FACTOR))
-"""What is left of it beside the evidence of compared fields, which the kernel looks after."""
+from kolchin.sampling.proposals import Mixture, Proposals
+from kolchin.sampling.shards import (
+    FEWEST_MOVES,
+    SWEEPS_A_STEP,
+    Fields,
+    Sent,
+    Statistics,
+    added,
+    advance,
+    pooled,
+    stream,
+)
+from kolchin.sampling.weights import Frozen, kernel_weights
 
 GENEROUS = 2.0
 """Loose links are listed for a delta this many times the typical one, or what is generous."""
@@ -29,9 +37,6 @@ GENEROUS = 2.0
 FEWEST_ROUNDS, MOST_ROUNDS = 4, 12
 MOVES_A_ROUND = 500
 """How often loose links and parameters follow each other in a step: a round for so many moves."""
-
-FEWER_IF_COMPARED = 4
-"""Compared fields leave few links loose: so many times fewer records ask to join or leave."""
 
 FEWEST_PAIRS = 0.05
 """Proposals reckon with at least this many pairs a singleton."""
@@ -41,25 +46,29 @@ class Chain:
     """The state of a Markov chain and the steps that it takes.
 
     Everything that the next step depends on is here, so that a chain can be stopped and taken
-    up again between any two steps.
+    up again between any two steps. A step is moves, loose links, and an update of the parameters;
+    where records are laid out in several blocks, moves are made in shards beside each other.
     """
 
-    NO_STATE = ("model", "data", "pairs", "loose", "members", "sizes", "cells")
-    """Attributes that follow from the model, from what is learnt, or that no step looks back at."""
+    NO_STATE = ("model", "data", "layout", "mixture", "loose", "_statistics")
+    """Attributes that follow from the model and from what is learnt."""
 
     def __init__(
         self,
         model: Model,
         rng: np.random.Generator,
         labels: IntArray,
-        pairs: kernels.Pairs | None = None,
+        mixture: Mixture | None = None,
+        layout: Layout | None = None,
+        data: kernels.Data | None = None,
     ) -> None:
         self.model = model
         self.rng = rng
         # A stream apart for what is only shown, so that looking does not change the chain.
         (self.showing,) = rng.spawn(1)
-        self.data = kernel_data(model)
-        self.pairs = uniform_pairs() if pairs is None else pairs
+        self.layout = Layout.single(model.n_records) if layout is None else layout
+        self.data = kernel_data(model, self.layout) if data is None else data
+        self.mixture = Mixture.uniform() if mixture is None else mixture
         self.following: NDArray[np.int32] = kernels.rings(canonical(labels))
         counts = size_counts(labels)
         self.size_counts = counts.astype(np.int64)
@@ -67,6 +76,8 @@ class Chain:
         self.loose: Loose | None = None
         self.n_rounds = 1
         self.pending = np.array([-1, -1])
+        self.key = int(rng.integers(1 << 62))
+        self.number = 0
         self.own_values: Values = model.likelihood.start(rng)
         self.ratios = (np.empty(0), np.empty(0))
         if model.compared is not None:
@@ -74,6 +85,7 @@ class Chain:
             self.ratios = model.compared.ratios(self.own_values)
         # What can be integrated out is: a size distribution given the sizes would hold on to them.
         self.prior_values: Values = model.prior.collapsed(model.prior.start(rng, self.counts))
+        self._statistics: Statistics | None = None
         self._tabulate()
 
     @property
@@ -92,43 +104,39 @@ class Chain:
         return kernels.Evidence(self.own_values["delta"], *self.ratios)
 
     @property
-    def fields(self) -> tuple[Any, ...]:
-        """The records and what they say, as the kernels take them."""
-        return (*self.data, *self.evidence)
+    def fields(self) -> Fields:
+        """The records and what they say."""
+        return Fields(self.model, self.data, self.own_values, self.evidence)
+
+    @property
+    def in_shards(self) -> bool:
+        """Whether moves are made in shards."""
+        return self.layout.n_blocks > 1
+
+    @property
+    def _whole(self) -> Shard:
+        return Shard((0,), np.array([0, self.model.n_records, 0, 0]))
+
+    @property
+    def _capacity(self) -> int:
+        """How far tables of weights reach: twice the largest size."""
+        return table_size(int(np.flatnonzero(self.size_counts[1:])[-1]) + 1)
 
     def _tabulate(self, at_least: int = 2) -> None:
-        """Put the prior's weights into tables that cover twice the largest size."""
-        prior, n_records = self.model.prior, self.model.n_records
-        largest = int(np.flatnonzero(self.size_counts[1:])[-1]) + 1
-        capacity = max(at_least, table_size(largest))
+        """Put the prior's weights into tables, given all clusters."""
+        prior, capacity = self.model.prior, max(at_least, self._capacity)
         self.prior_values = prior.extended(self.rng, self.prior_values, capacity)
-        log_h, opening, shapes = prior.tables(n_records, capacity, self.prior_values)
-        numbers = opening.log_scale, opening.slope, opening.intercept, opening.alpha
-        self.weights = kernels.Weights(
-            np.append(0.0, log_h - log_h[0]),
-            self._small_sizes(log_h - log_h[0]),
-            np.array(numbers, dtype=np.float64),
-            opening.log_table,
-            np.append(0.0, shapes) if shapes.size else shapes,
-        )
-        if self.size_counts.size <= capacity:
-            more = np.zeros(capacity + 1 - self.size_counts.size, dtype=np.int64)
-            self.size_counts = np.append(self.size_counts, more)
+        tables = prior.tables(self.model.n_records, capacity, self.prior_values)
+        self.weights = kernel_weights(self.model, tables, self.evidence)
+        self._count_sizes(np.zeros(capacity + 1, dtype=np.int64))
 
-    def _small_sizes(self, log_size: FloatArray) -> FloatArray:
-        """Exponentiate the weights of small sizes, where products stay in the range of doubles."""
-        size = np.append(1.0, np.exp(np.minimum(log_size[: kernels.LARGEST_ENUMERATED], 700.0)))
-        reach = self.model.likelihood.log_reach(self.own_values["delta"])
-        largest = LARGEST_LOG if self.model.compared is None else LARGEST_BESIDE
-        if (kernels.LARGEST_ENUMERATED - 1) * reach > largest:
-            size[0] = np.nan
-        reach += max(float(np.abs(np.log(ratio)).max(initial=0.0)) for ratio in self.ratios)
-        if reach > LARGEST_LOG or np.abs(log_size[1]) > LARGEST_LOG:
-            size[:] = np.nan
-        return size
+    def _count_sizes(self, changes: IntArray) -> None:
+        """Add to the counts of sizes, which may grow longer."""
+        self.size_counts = added([self.size_counts, changes])
 
     def move(self, n_moves: int) -> None:
-        """Make chaperones moves."""
+        """Make chaperones moves on all records."""
+        self._statistics = None
         done = 0
         while done < n_moves:
             done += self._chaperones(n_moves - done, False)
@@ -137,6 +145,7 @@ class Chain:
 
     def dissolve(self) -> None:
         """Take clusters apart that do not hold together: for warm-up alone."""
+        self._statistics = None
         self._chaperones(self.model.n_records, True)
 
     def _chaperones(self, n_moves: int, in_rings: bool) -> int:
@@ -145,8 +154,9 @@ class Chain:
                 self.rng,
                 n_moves,
                 in_rings,
-                *self.pairs,
-                *self.fields,
+                *self.mixture.in_shard(self._whole),
+                *self.data,
+                *self.evidence,
                 *self.weights,
                 self.following,
                 self.size_counts,
@@ -154,41 +164,90 @@ class Chain:
             )
         )
 
+    def move_in_shards(self, moves: int = 0, dissolve: bool = False, cores: int = 1) -> None:
+        """Pair the blocks anew and let all shards advance: moves, loose links, statistics.
+
+        It does not matter how many run at the same time.
+        """
+        self.number += 1
+        apart = stream(self.key, self.number, self.layout.n_blocks)
+        prior = Frozen(
+            self.model, self.prior_values, self.counts, self.evidence, self._capacity,
+            self.rng, apart,
+        )  # fmt: skip
+        sent = Sent(self.fields, prior, self.key, self.number)
+        work = partial(
+            advance,
+            sent=sent,
+            mixture=self.mixture,
+            loose=self.loose,
+            moves=moves,
+            dissolve=dissolve,
+            following=self.following,
+        )
+        shards = self.layout.shards(self.rng)
+        if cores > 1:
+            with ThreadPoolExecutor(cores) as pool:
+                parts = list(pool.map(work, shards))
+        else:
+            parts = [work(shard) for shard in shards]
+        self._count_sizes(added([part.size_changes for part in parts]))
+        # Clusters between shards stayed as they are, but what they say of the parameters counts.
+        between = np.concatenate([part.leaving for part in parts])
+        grouped = kernels.grouped_among(self.following, np.sort(between))
+        statistics = [part.statistics for part in parts]
+        self._statistics = pooled([*statistics, self.fields.statistics(apart, *grouped)])
+
     def update(self) -> None:
-        """Let the loose links and delta follow each other, several times; then update the prior."""
-        for _ in range(self.n_rounds):
-            if self.loose is not None:
-                self._attach(self.loose)
-            self._collect_cells()
-            self.own_values = self.model.likelihood.update(self.rng, self.own_values, self.cells)
-            self._update_compared()
+        """Let the loose links and all parameters follow the partition."""
+        self.settle()
+        self.refresh()
+
+    def settle(self) -> None:
+        """Let the loose links and the fields' parameters follow each other, several times."""
+        if self.in_shards:
+            return
+        self._attach()
+        for _ in range(self.n_rounds - 1):
+            self._refresh_fields()
+            self._attach()
+
+    def refresh(self) -> None:
+        """Update all parameters, given the partition."""
+        self._refresh_fields()
         self.prior_values = self.model.prior.update(self.rng, self.prior_values, self.counts)
         self._tabulate()
 
-    def _update_compared(self) -> None:
-        """Update the parameters of the compared fields, and what they make of each pattern."""
-        compared = self.model.compared
-        if compared is not None:
-            self.own_values = compared.update(
-                self.rng, self.own_values, self.ratios, self.members, self.sizes
-            )
-            self.ratios = compared.ratios(self.own_values)
+    def _refresh_fields(self) -> None:
+        cells, levels = self.statistics
+        self.own_values = self.model.likelihood.update(self.rng, self.own_values, cells)
+        if self.model.compared is not None and levels is not None:
+            self.own_values = self.model.compared.update(self.rng, self.own_values, levels)
+            self.ratios = self.model.compared.ratios(self.own_values)
+        self._statistics = None
 
-    def _attach(self, loose: Loose) -> None:
+    @property
+    def statistics(self) -> Statistics:
+        """What the fields' parameters depend on, given the partition and these parameters."""
+        if self._statistics is None:
+            members, sizes, _ = kernels.grouped(self.following, self._whole.within)
+            self._statistics = self.fields.statistics(self.rng, members, sizes)
+        return self._statistics
+
+    def _attach(self) -> None:
         """Let lone records join their neighbours, and others leave theirs."""
-        kernels.attach(  # type: ignore[call-arg]
-            self.rng,
-            *loose,
-            *self.fields,
-            *self.weights,
-            self.following,
-            self.size_counts,
-        )
-
-    def _collect_cells(self) -> None:
-        self.members, self.sizes = kernels.grouped(self.following)
-        steps = kernels.agreement_cells(self.members, self.sizes, self.data.codes)
-        self.cells = self.model.likelihood.cells(*steps)
+        asked = None if self.loose is None else self.loose.in_shard(self._whole)
+        if asked is not None:
+            self._statistics = None
+            kernels.attach(  # type: ignore[call-arg]
+                self.rng,
+                *asked,
+                *self.data,
+                *self.evidence,
+                *self.weights,
+                self.following,
+                self.size_counts,
+            )
 
     def step(self, n_moves: int) -> None:
         """Make moves, then update all parameters."""
@@ -200,27 +259,25 @@ class Chain:
         prior, likelihood = self.model.prior, self.model.likelihood
         n_records = self.model.n_records
         values = prior.collapsed(self.prior_values)
-        self._collect_cells()
+        cells, levels = self.statistics
         log_joint = (
             prior.log_prob_counts(self.counts, values)
             + prior.log_hyper(n_records, values)
             + likelihood.log_singletons
-            + likelihood.log_evidence(self.cells, self.own_values["delta"])
+            + likelihood.log_evidence(cells, self.own_values["delta"])
             + likelihood.log_hyper(self.own_values)
         )
-        if self.model.compared is not None:
-            log_joint += self._log_compared(self.model.compared)
+        if self.model.compared is not None and levels is not None:
+            log_joint += levels.log_evidence + self.model.compared.log_hyper(self.own_values)
         complete = prior.completed(self.showing, self.prior_values, self.counts)
         parameters = prior.sampled(n_records, complete)
         parameters |= likelihood.sampled(self.own_values)
         if self.model.compared is not None:
             parameters |= self.model.compared.sampled(self.own_values)
-        return Draw(self.members, self.sizes, parameters, log_joint)
-
-    def _log_compared(self, compared: Exemplar) -> float:
-        """Log joint density of the compared fields and their parameters."""
-        evidence = kernels.log_exemplars(*compared.arrays, *self.ratios, self.members, self.sizes)
-        return float(evidence) + compared.log_hyper(self.own_values)
+        members, sizes, _ = kernels.grouped(self.following, self._whole.within)
+        if self.layout.order is not None:
+            members = self.layout.order[members].astype(np.int32)
+        return Draw(members, sizes, parameters, log_joint)
 
     def state(self) -> dict[str, Any]:
         """Return a copy of all that the next step depends on, but for what is learnt."""
@@ -229,26 +286,29 @@ class Chain:
 
     def take(self, state: dict[str, Any]) -> None:
         """Be in a state of this model."""
+        self._statistics = None
         vars(self).update(copy.deepcopy(state))
 
     def observe(self, proposals: Proposals) -> None:
         """Let the proposals see the state."""
         proposals.observe(self.following, self.own_values["delta"])
 
-    def learn(self, proposals: Proposals) -> int:
-        """Take pairs in proportion to how undecided they are now; return the moves of a sweep."""
+    def learn(self, proposals: Proposals) -> None:
+        """Take pairs in proportion to how undecided they are now."""
         delta = proposals.mean_delta(self.own_values["delta"])
-        self.pairs, n_moves = proposals.pairs(self._log_odds(proposals, delta))
+        self.mixture = proposals.mixture(self._log_odds(proposals, delta), self.layout)
         generous = np.maximum(GENEROUS * delta, self.model.likelihood.generous_delta())
         log_odds = self._log_odds(proposals, generous)
-        self.loose = loose_pairs(self.model.n_records, proposals.candidates, log_odds)
+        self.loose = loose_pairs(self.layout, proposals.candidates, log_odds)
         self.n_rounds = 1
-        if self.loose is not None and self.model.compared is not None:
-            # m is known well from links that are certain: loose ones matter little.
-            self.loose = self.loose._replace(n_moves=1 + self.loose.n_moves // FEWER_IF_COMPARED)
-        elif self.loose is not None and self.model.likelihood.is_sampled:
-            self.n_rounds = min(max(FEWEST_ROUNDS, n_moves // MOVES_A_ROUND), MOST_ROUNDS)
-        return n_moves
+        if self.loose and self.model.compared is None and self.model.likelihood.is_sampled:
+            n_rounds = self.moves_a_step // SWEEPS_A_STEP // MOVES_A_ROUND
+            self.n_rounds = min(max(FEWEST_ROUNDS, n_rounds), MOST_ROUNDS)
+
+    @property
+    def moves_a_step(self) -> int:
+        """How many moves a step has, so that undecided pairs are visited a few times."""
+        return max(int(SWEEPS_A_STEP * 2 * self.mixture.lists.totals.sum()), FEWEST_MOVES)
 
     def _log_odds(self, proposals: Proposals, delta: FloatArray) -> FloatArray:
         """Log odds that each candidate is linked, as things stand."""

@@ -7,13 +7,13 @@ leave their cluster: what is proposed is about as probable as what is, so most i
 (``kernels.attach``). The list is frozen in warm-up; any list is valid.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kolchin import kernels
 from kolchin.parameters import FloatArray, IntArray
+from kolchin.sampling.layout import Layout, Lists, Shard
 from kolchin.sampling.proposals import LOOSE_ODDS
 
 LEFT_OUT = 0.01
@@ -26,26 +26,52 @@ MOST_PER_RECORD = 40
 """The list is no longer than this many pairs a record."""
 
 
-class Loose(NamedTuple):
-    """A list of pairs: how often to propose, a table to draw from, the neighbours of each record.
+CERTAIN_ODDS = 50.0
+"""Pairs of larger odds never come apart by asking: they are not listed."""
 
-    Neighbours of a record are sorted and stand from its start to the next record's.
+
+class Loose(NamedTuple):
+    """Lists of pairs, the neighbours of each record, and the records that have any.
+
+    Neighbours of a record are sorted and stand from its start to the next record's. ``share`` is
+    how often each of those records is asked to leave in a step, ``joinings`` how often a pair is
+    asked to join, over its odds and that share.
     """
 
-    n_moves: int
-    joining: float
-    table: NDArray[np.int32]
+    lists: Lists
     starts: IntArray
     neighbours: NDArray[np.int32]
     odds: FloatArray
+    leavers: NDArray[np.int32]
+    share: float = 1.0
+    joinings: float = JOININGS
+
+    def in_shard(self, shard: Shard) -> tuple[Any, ...] | None:
+        """Return what ``kernels.attach`` takes of a shard; None if it has no such pairs."""
+        slices, totals = self.lists.in_shard(shard)
+        if not len(slices):
+            return None
+        total = float(totals.sum())
+        leaving = np.searchsorted(self.leavers, shard.within)
+        n_leaving = int(leaving[1] - leaving[0] + leaving[3] - leaving[2])
+        n_joining = min(self.joinings * total, n_leaving)
+        n_moves = 1 + int(self.share * (n_leaving + n_joining))
+        joining = n_joining / (n_leaving + n_joining)
+        table = self.lists.table, slices, np.cumsum(totals) / total, shard.within, total
+        return (n_moves, joining, *table, self.leavers, leaving, *self[1:4])
 
 
-def loose_pairs(n_records: int, pairs: NDArray[np.int32], log_odds: FloatArray) -> Loose | None:
+def loose_pairs(
+    layout: Layout, pairs: NDArray[np.int32], log_odds: FloatArray
+) -> Loose | None:
     """Freeze the list; None if it is empty.
 
-    Each record is asked to leave about once, and a pair to join in proportion to its odds.
+    Each record with neighbours is asked to leave about once, and a pair to join in proportion to
+    its odds.
     """
-    log_odds = np.minimum(log_odds, np.log(LOOSE_ODDS))
+    undecided = log_odds < np.log(CERTAIN_ODDS)
+    pairs, log_odds = pairs[undecided], np.minimum(log_odds[undecided], np.log(LOOSE_ODDS))
+    n_records = int(layout.bounds[-1])
     chosen = _listed(np.exp(log_odds), MOST_PER_RECORD * n_records)
     if not chosen.size:
         return None
@@ -53,15 +79,13 @@ def loose_pairs(n_records: int, pairs: NDArray[np.int32], log_odds: FloatArray) 
     record = np.concatenate([pairs[:, 0], pairs[:, 1]])
     other = np.concatenate([pairs[:, 1], pairs[:, 0]])
     order = np.lexsort([other, record])
-    starts = np.concatenate([[0], np.cumsum(np.bincount(record, minlength=n_records))])
-    n_joining = min(JOININGS * float(odds.sum()), n_records)
+    numbers = np.bincount(record, minlength=n_records)
     return Loose(
-        n_moves=int(n_records + n_joining),
-        joining=n_joining / (n_records + n_joining),
-        table=kernels.alias_table(pairs, odds),
-        starts=starts,
+        lists=Lists.of(layout, pairs, odds),
+        starts=np.concatenate([[0], np.cumsum(numbers)]),
         neighbours=other[order].astype(np.int32),
         odds=np.concatenate([odds, odds])[order],
+        leavers=np.flatnonzero(numbers).astype(np.int32),
     )
 
 

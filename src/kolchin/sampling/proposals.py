@@ -7,13 +7,14 @@ would be v/w: the best rates are proportional to sqrt(v).
 """
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kolchin import kernels
-from kolchin.parameters import FloatArray, IntArray
+from kolchin.parameters import FloatArray
+from kolchin.sampling.layout import Layout, Lists, Shard
 
 UNIFORM_SHARE = 0.05
 SMALLEST_SPREAD = 0.02
@@ -32,12 +33,12 @@ class Proposals:
     """A list of candidate pairs, and what warm-up has seen of them."""
 
     candidates: NDArray[np.int32]
-    linked: IntArray = field(init=False)
+    linked: NDArray[np.int32] = field(init=False)
     total_delta: FloatArray | float = 0.0
     n_seen: int = 0
 
     def __post_init__(self) -> None:
-        self.linked = np.zeros(len(self.candidates), dtype=np.int64)
+        self.linked = np.zeros(len(self.candidates), dtype=np.int32)
 
     def observe(self, following: NDArray[np.int32], delta: FloatArray) -> None:
         """Count which candidates are linked now, and take note of delta."""
@@ -83,17 +84,32 @@ class Proposals:
         result: FloatArray = np.sqrt(p * (1 - p))
         return result
 
-    def pairs(self, log_odds: FloatArray) -> tuple[kernels.Pairs, int]:
-        """Freeze the mixture; also return how many moves visit the undecided pairs once."""
+    def mixture(self, log_odds: FloatArray, layout: Layout) -> "Mixture":
+        """Freeze the mixture."""
         spread = self.spread(log_odds)
         listed = (spread > LOOSE_SPREAD) | (log_odds > np.log(LOOSE_ODDS))
-        if not listed.any():
-            return uniform_pairs(), 0
         spread = np.maximum(spread[listed], SMALLEST_SPREAD)
-        table = kernels.alias_table(self.candidates[listed], spread)
-        return kernels.Pairs(UNIFORM_SHARE, table), int(2 * spread.sum())
+        return Mixture(UNIFORM_SHARE, Lists.of(layout, self.candidates[listed], spread))
 
 
-def uniform_pairs() -> kernels.Pairs:
-    """All pairs with equal probability."""
-    return kernels.Pairs(1.0, np.zeros((1, 5), dtype=np.int32))
+class Mixture(NamedTuple):
+    """A distribution over pairs: a uniform share, and lists of weighted pairs."""
+
+    uniform_share: float
+    lists: Lists
+
+    @classmethod
+    def uniform(cls) -> "Mixture":
+        """All pairs with equal probability."""
+        return cls(1.0, Lists.of(Layout.single(0), np.empty((0, 2), np.int32), np.empty(0)))
+
+    def sweep(self, shard: Shard) -> int:
+        """Return how many moves visit the undecided pairs of a shard once."""
+        return int(2 * self.lists.in_shard(shard)[1].sum())
+
+    def in_shard(self, shard: Shard) -> kernels.Pairs:
+        """Return the pairs of a shard."""
+        slices, totals = self.lists.in_shard(shard)
+        share = self.uniform_share if len(slices) else 1.0
+        reach = np.cumsum(totals) / max(totals.sum(), 1e-300)
+        return kernels.Pairs(share, self.lists.table, slices, reach, shard.within)

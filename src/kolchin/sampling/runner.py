@@ -12,21 +12,18 @@ import numpy as np
 from kolchin.errors import SamplerError
 from kolchin.model import Model
 from kolchin.posterior import Draw, Posterior
-from kolchin.sampling.candidates import candidate_pairs
+from kolchin.sampling.candidates import candidate_pairs, kernel_data
 from kolchin.sampling.chain import Chain
+from kolchin.sampling.layout import Layout, arranged
 from kolchin.sampling.plan import Plan, checked_plan
 from kolchin.sampling.progress import Progress, shown
 from kolchin.sampling.proposals import Proposals
 from kolchin.sampling.starts import STARTS, start_labels
+from kolchin.sampling.weights import can_be_sharded
 
 SECONDS_BETWEEN_LOOKS = 0.25
 MOVES_AT_ONCE = 200_000
 """Between two calls of the kernel a chain can be stopped."""
-
-SWEEPS_A_STEP = 2
-FEWEST_MOVES = 300
-"""Moves between two updates: how often undecided pairs are visited, and what an update costs."""
-
 
 class Worker:
     """A chain with its plan: what has been done, and what was drawn."""
@@ -68,32 +65,40 @@ class Worker:
         self.chain.take(moment["chain"])
         self.proposals.take(moment["proposals"])
 
-    def advance(self, stop: Event, wanted: int) -> None:
-        """Work for a moment; the draws do not depend on how long moments are."""
+    def advance(self, stop: Event, wanted: int, cores: int = 1) -> None:
+        """Work for a moment; the draws do not depend on how long it is, nor on the cores."""
         if self._learnt_at is None:
             self._learn()
         until = time.monotonic() + SECONDS_BETWEEN_LOOKS
         while len(self.draws) < wanted and not stop.is_set() and time.monotonic() < until:
-            now = min(self.moves_left, MOVES_AT_ONCE)
-            self.chain.move(now)
-            self.moves_left -= now
+            if self.chain.in_shards:
+                self.chain.move_in_shards(self.plan.moves, self._dissolves, cores)
+                self.moves_left = 0
+            else:
+                now = min(self.moves_left, MOVES_AT_ONCE)
+                self.chain.move(now)
+                self.moves_left -= now
             if self.moves_left == 0:
                 self._end_step()
 
+    @property
+    def _dissolves(self) -> bool:
+        """Whether this step is one of the first quarter, which finds the typical set."""
+        return 4 * (self.steps + 1) < self.plan.learning
+
     def _end_step(self) -> None:
         chain, plan = self.chain, self.plan
-        chain.update()
+        if self._dissolves and not chain.in_shards:
+            chain.dissolve()
+        chain.settle()
         self.steps += 1
         self.moves_left = self.moves
-        if self.steps > plan.warmup:
-            if (self.steps - plan.warmup) % plan.thin == 0:
-                self.draws.append(chain.draw())
-                self.n_clusters.append(chain.n_clusters)
-        elif self.steps <= plan.learning:
-            # The first quarter finds the typical set, the rest observes it.
-            if 4 * self.steps < plan.learning:
-                chain.dissolve()
-            else:
+        if self.steps > plan.warmup and (self.steps - plan.warmup) % plan.thin == 0:
+            self.draws.append(chain.draw())
+            self.n_clusters.append(chain.n_clusters)
+        chain.refresh()
+        if self.steps <= plan.learning:
+            if 4 * self.steps >= plan.learning:
                 chain.observe(self.proposals)
             if self.steps in _moments(plan.learning):
                 self._learn()
@@ -102,8 +107,8 @@ class Worker:
 
     def _learn(self) -> None:
         self._learnt_at = self._moment()
-        sweep = self.chain.learn(self.proposals)
-        self.moves = self.plan.moves or max(SWEEPS_A_STEP * sweep, FEWEST_MOVES)
+        self.chain.learn(self.proposals)
+        self.moves = self.plan.moves or self.chain.moves_a_step
         self.moves_left = self.moves
 
 
@@ -154,16 +159,18 @@ class Run:
         stop = Event()
         self.ended = ""
         began = time.monotonic() - self.seconds
-        with ThreadPoolExecutor(cores or os.cpu_count()) as pool:
+        n_cores = cores or os.cpu_count() or 1
+        with ThreadPoolExecutor(n_cores) as pool:
             try:
                 while not self._has_ended(enough, most_draws, growth):
                     if pause():
                         self.ended = "stopped"
                         break
+                    at_work = [w for w in self.workers if len(w.draws) < self.wanted]
+                    # Chains beside each other come first; cores that they leave go to shards.
+                    shared = max(1, n_cores // len(at_work))
                     for future in [
-                        pool.submit(worker.advance, stop, self.wanted)
-                        for worker in self.workers
-                        if len(worker.draws) < self.wanted
+                        pool.submit(worker.advance, stop, self.wanted, shared) for worker in at_work
                     ]:
                         future.result()
                     self.seconds = time.monotonic() - began
@@ -301,11 +308,17 @@ def _settings(model: Model, plan: Plan, seed: object) -> dict[str, object]:
 def _workers(model: Model, plan: Plan, seed: int | np.random.SeedSequence | None) -> list[Worker]:
     if not isinstance(seed, np.random.SeedSequence):
         seed = np.random.SeedSequence(seed)
-    candidates, likely = candidate_pairs(model)
+    pairs, scores = candidate_pairs(model)
+    even = float(np.log(model.n_records))
+    layout = Layout.single(model.n_records)
+    if can_be_sharded(model):
+        layout = arranged(model.n_records, pairs, scores, even)
+    data, pairs = kernel_data(model, layout), layout.moved(pairs)
     workers = []
     for number, child in enumerate(seed.spawn(plan.chains)):
         rng = np.random.Generator(np.random.SFC64(child))
         kind = plan.starts[number % len(plan.starts)]
-        labels = start_labels(rng, kind, model.n_records, likely, model.sources)
-        workers.append(Worker(Chain(model, rng, labels), Proposals(candidates), plan))
+        labels = start_labels(rng, kind, model.n_records, pairs[scores > even], data.source)
+        chain = Chain(model, rng, labels, layout=layout, data=data)
+        workers.append(Worker(chain, Proposals(pairs), plan))
     return workers

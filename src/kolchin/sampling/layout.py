@@ -1,0 +1,142 @@
+"""How records are laid out for shards: related ones near each other, in blocks of equal length.
+
+A round pairs the blocks at random; two blocks are a shard, in which moves are made without a look
+at the others (model section 5). Which records form a block depends on the data alone, and any two
+blocks meet: that is all that exactness asks for. That the records of an entity mostly share a block
+is for speed: clusters that reach outside their shard wait for a round in which they do not.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kolchin import kernels
+from kolchin.parameters import FloatArray, IntArray
+
+SMALLEST_SHARDED = 50_000
+"""Smaller tables are one block: their sampler knows all clusters, and integrates more out."""
+
+RECORDS_A_BLOCK = 25_000
+LARGEST_GROUP = 0.25
+"""Groups of related records are no larger than this share of a block, so that blocks fill evenly."""
+
+MOST_CUT = 0.1
+"""If so much of the likely links lies between blocks, shards would wait for each other too long."""
+
+
+class Shard(NamedTuple):
+    """One or two blocks, and their ranges of records: from, to, from, to."""
+
+    blocks: tuple[int, ...]
+    within: IntArray
+
+
+class Layout(NamedTuple):
+    """Blocks from ``bounds[b]`` to ``bounds[b + 1]``; place n has record ``order[n]`` (None: n)."""
+
+    bounds: IntArray
+    order: IntArray | None = None
+
+    @classmethod
+    def single(cls, n_records: int) -> "Layout":
+        """All records in one block, as they come."""
+        return cls(np.array([0, n_records]))
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks."""
+        return self.bounds.size - 1
+
+    def shard(self, *blocks: int) -> Shard:
+        """Return one or two blocks as a shard."""
+        ranges = [bound for b in blocks for bound in (self.bounds[b], self.bounds[b + 1])]
+        return Shard(blocks, np.array([*ranges, 0, 0][:4], dtype=np.int64))
+
+    def shards(self, rng: np.random.Generator) -> list[Shard]:
+        """Pair the blocks at random; one may be left over."""
+        order = rng.permutation(self.n_blocks).tolist()
+        return [self.shard(*sorted(order[k : k + 2])) for k in range(0, len(order), 2)]
+
+    def blocks_of(self, places: NDArray[np.int32]) -> IntArray:
+        """Return the block of each place."""
+        blocks: IntArray = np.searchsorted(self.bounds, places, side="right") - 1
+        return blocks
+
+    def moved(self, pairs: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return pairs of records as pairs of places, the smaller first."""
+        if self.order is None:
+            return pairs
+        place = np.empty(self.order.size, dtype=np.int32)
+        place[self.order] = np.arange(self.order.size, dtype=np.int32)
+        moved: NDArray[np.int32] = np.sort(place[pairs], axis=1)
+        return moved
+
+
+class Lists(NamedTuple):
+    """Weighted pairs in alias tables, one table for each two blocks (``kernels.Pairs``).
+
+    The pairs of blocks a <= b are the rows from ``begins[a B + b]`` on, of B blocks; their weights
+    add up to ``totals[a B + b]``.
+    """
+
+    table: NDArray[np.int32]
+    begins: IntArray
+    totals: FloatArray
+    n_blocks: int
+
+    @classmethod
+    def of(cls, layout: Layout, pairs: NDArray[np.int32], weight: FloatArray) -> "Lists":
+        """Sort pairs into tables."""
+        n_tables = layout.n_blocks**2
+        if n_tables == 1:
+            begins, totals = np.array([0, weight.size]), np.array([weight.sum()])
+        else:
+            blocks = layout.blocks_of(pairs)
+            number = blocks.min(axis=1) * layout.n_blocks + blocks.max(axis=1)
+            order = np.argsort(number, kind="stable")
+            pairs, weight = pairs[order], weight[order]
+            begins = np.searchsorted(number[order], np.arange(n_tables + 1))
+            totals = np.bincount(number, weight[np.argsort(order)], minlength=n_tables)
+        return cls(kernels.alias_tables(pairs, weight, begins), begins, totals, layout.n_blocks)
+
+    def in_shard(self, shard: Shard) -> tuple[IntArray, FloatArray]:
+        """Return the rows of a shard's tables, (table, from and to), and their total weights."""
+        numbers = [
+            a * self.n_blocks + b for a in shard.blocks for b in shard.blocks if a <= b
+        ]
+        numbers = [k for k in numbers if self.totals[k] > 0]
+        rows = np.array([[self.begins[k], self.begins[k + 1]] for k in numbers], dtype=np.int64)
+        return rows.reshape(-1, 2), self.totals[numbers]
+
+
+def arranged(
+    n_records: int,
+    pairs: NDArray[np.int32],
+    scores: FloatArray,
+    likely: float,
+    n_blocks: int | None = None,
+) -> Layout:
+    """Lay records out so that pairs of high scores lie in one block.
+
+    ``likely`` is the score from which pairs are likely links; if too many of them would lie between
+    blocks, there is one block.
+    """
+    if n_blocks is None:
+        n_blocks = 1 if n_records < SMALLEST_SHARDED else round(n_records / RECORDS_A_BLOCK)
+    if n_blocks == 1:
+        return Layout.single(n_records)
+    largest = max(1, int(LARGEST_GROUP * n_records / n_blocks))
+    best_first = np.argsort(-scores, kind="stable")
+    group = kernels.bounded_groups(n_records, pairs, best_first, largest)
+    order = np.argsort(group, kind="stable")
+    # A block ends at the first group that begins beyond its share of the records.
+    opens = np.flatnonzero(np.append(True, np.diff(group[order]) != 0))
+    wanted = np.arange(1, n_blocks) * n_records / n_blocks
+    ends = opens[np.minimum(np.searchsorted(opens, wanted), opens.size - 1)]
+    layout = Layout(np.unique(np.concatenate([[0], ends, [n_records]])), order)
+    strong = pairs[scores > likely]
+    blocks = layout.blocks_of(layout.moved(strong))
+    if len(strong) and np.mean(blocks[:, 0] != blocks[:, 1]) > MOST_CUT:
+        return Layout.single(n_records)
+    return layout

@@ -1,0 +1,153 @@
+"""What is done in a shard: moves, loose links, and counts of all that parameters depend on.
+
+A round (model section 5) sends out the parameters, lets the shards advance beside each other, and
+adds up what they count. What a shard does follows from its records, the parameters and a stream of
+random numbers of its own, so that it may be done anywhere, in any order, and again.
+"""
+
+from functools import reduce
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kolchin import kernels
+from kolchin.likelihoods.categorical import Cells
+from kolchin.likelihoods.exemplar import LevelCounts
+from kolchin.model import Model
+from kolchin.parameters import IntArray, Values
+from kolchin.sampling.layout import Shard
+from kolchin.sampling.loose import Loose
+from kolchin.sampling.proposals import Mixture
+from kolchin.sampling.weights import Frozen
+
+
+SWEEPS_A_STEP = 2
+FEWEST_MOVES = 300
+"""Moves between two updates: how often undecided pairs are visited, and what an update costs."""
+
+
+class Statistics(NamedTuple):
+    """What the parameters of the fields depend on, of some clusters; they add up."""
+
+    cells: Cells
+    levels: LevelCounts | None
+
+    def plus(self, other: "Statistics") -> "Statistics":
+        """Add those of other clusters."""
+        if self.levels is None or other.levels is None:
+            return Statistics(self.cells.plus(other.cells), None)
+        return Statistics(self.cells.plus(other.cells), self.levels.plus(other.levels))
+
+
+class Fields(NamedTuple):
+    """The fields of records, and what they say by the parameters as they are."""
+
+    model: Model
+    data: kernels.Data
+    values: Values
+    evidence: kernels.Evidence
+
+    def statistics(
+        self, rng: np.random.Generator, members: NDArray[np.int32], sizes: NDArray[np.int32]
+    ) -> Statistics:
+        """Count what the parameters depend on, of some clusters."""
+        steps = kernels.agreement_cells(members, sizes, self.data.codes)
+        cells = self.model.likelihood.cells(*steps)
+        levels = None
+        if self.model.compared is not None:
+            lists = self.data.begins, self.data.others, self.data.pattern, self.data.shown
+            ratios = self.evidence.ratio, self.evidence.apart
+            levels = self.model.compared.count(rng, self.values, ratios, lists, members, sizes)
+        return Statistics(cells, levels)
+
+
+class Sent(NamedTuple):
+    """What a round sends to every shard: parameters of fields and prior, and what names it.
+
+    ``key`` and ``number`` are of the chain and of the round.
+    """
+
+    fields: Fields
+    prior: Frozen
+    key: int
+    number: int
+
+    def stream(self, *place: int) -> np.random.Generator:
+        """Return the random numbers of a place in the round."""
+        return stream(self.key, self.number, *place)
+
+
+def stream(key: int, *place: int) -> np.random.Generator:
+    """Return random numbers of their own for each place."""
+    return np.random.Generator(np.random.SFC64(np.random.SeedSequence(key, spawn_key=place)))
+
+
+class Advance(NamedTuple):
+    """What comes back from a shard: changes in the counts of sizes (entry 0: of all clusters).
+
+    ``leaving`` are the records of clusters that reach outside; the statistics are of the others.
+    """
+
+    size_changes: IntArray
+    statistics: Statistics
+    leaving: NDArray[np.int32]
+
+
+def advance(
+    shard: Shard,
+    sent: Sent,
+    mixture: Mixture,
+    loose: Loose | None,
+    moves: int,
+    dissolve: bool,
+    following: NDArray[np.int32],
+) -> Advance:
+    """Advance a shard; of the rings, nothing but its own records is read or written.
+
+    ``moves`` is how many moves a whole step is to have; 0 leaves that to the pairs of each shard.
+    """
+    rng, fields = sent.stream(*shard.blocks), sent.fields
+    level = 0
+    weights = sent.prior.weights(level)
+    changes = np.zeros(weights.log_size.size, dtype=np.int64)
+    pending = np.array([-1, -1])
+    pairs, what = mixture.in_shard(shard), (*fields.data, *fields.evidence)
+    n_records = int(shard.within[1] - shard.within[0] + shard.within[3] - shard.within[2])
+    share = n_records / fields.model.n_records
+    n_moves = int(np.ceil(share * (moves or FEWEST_MOVES)))
+    if moves == 0:
+        n_moves = max(n_moves, SWEEPS_A_STEP * mixture.sweep(shard))
+    if n_records == 1:
+        n_moves = 0
+    done = 0
+    while done < n_moves:
+        done += kernels.chaperones(
+            rng, n_moves - done, False, *pairs, *what, *weights, following, changes, pending
+        )  # type: ignore[call-arg]
+        if done < n_moves:
+            level += 1
+            weights = sent.prior.weights(level)
+            changes = np.append(changes, np.zeros(weights.log_size.size - changes.size, np.int64))
+    if dissolve:
+        kernels.chaperones(
+            rng, n_records, True, *pairs, *what, *weights, following, changes, pending
+        )  # type: ignore[call-arg]
+    asked = None if loose is None else loose.in_shard(shard)
+    if asked is not None:
+        kernels.attach(rng, *asked, *what, *weights, following, changes)  # type: ignore[call-arg]
+    members, sizes, leaving = kernels.grouped(following, shard.within)
+    return Advance(changes, fields.statistics(rng, members, sizes), leaving)
+
+
+def added(changes: list[IntArray]) -> IntArray:
+    """Add up counts of sizes of unequal length."""
+    total = np.zeros(max(change.size for change in changes), dtype=np.int64)
+    for change in changes:
+        total[: change.size] += change
+    return total
+
+
+def pooled(parts: list[Statistics]) -> Statistics:
+    """Add up statistics, always in the same order."""
+    return reduce(Statistics.plus, parts)
