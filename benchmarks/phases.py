@@ -113,7 +113,9 @@ def main():
         run(1_000, 1, folder)  # compiles what was not yet
         for n_records in given.records:
             found = run(n_records, given.seed, folder)
-            print(f"{n_records:,} records\n| phase | seconds | CPU | peak GB |\n|---|---:|---:|---:|")
+            print(
+                f"{n_records:,} records\n| phase | seconds | CPU | peak GB |\n|---|---:|---:|---:|"
+            )
             for name, wall, cpu, memory in found["rows"]:
                 print(f"| {name} | {wall:.1f} | {cpu:.1f} | {memory:.2f} |")
             facts = found["facts"]
