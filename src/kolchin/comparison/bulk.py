@@ -1,4 +1,4 @@
-"""Pairs of records become levels; each pair of values is compared once."""
+"""Pairs of records become levels, range after range."""
 
 from collections.abc import Sequence
 
@@ -6,14 +6,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin.comparison.base import Codes, Comparing, Levels
-from kolchin.comparison.kernels import number_pairs, write_levels
+from kolchin.comparison.kernels import compare_forms, number_pairs, write_levels
+from kolchin.threads import over_ranges
 
-CHUNK = 1_000_000
-"""So many pairs of values are compared at a time, to keep lists of Python strings small."""
+RANGE = 1 << 17
+"""So many pairs are compared at a time, which keeps what is needed beside them small."""
 
 
 def compare_codes(comparing: Comparing, left: Codes, right: Codes) -> Levels:
     """Return the level of each pair of forms, -1 where either is missing."""
+    if comparing.custom:
+        return _each_once(comparing, left, right)
+    levels = np.empty(left.size, dtype=np.int8)
+
+    def compare(first: int, last: int) -> None:
+        _compare(comparing, left[first:last], right[first:last], levels[first:last])
+
+    over_ranges(compare, left.size, RANGE)
+    return levels
+
+
+def _compare(comparing: Comparing, left: Codes, right: Codes, levels: Levels) -> None:
+    """Write the levels of some pairs of forms."""
+    rest = compare_forms(left, right, levels)
+    if rest.size:
+        a, b = left[rest], right[rest]
+        levels[rest] = comparing.levels(np.minimum(a, b), np.maximum(a, b))
+
+
+def _each_once(comparing: Comparing, left: Codes, right: Codes) -> Levels:
+    """Compare each pair of forms once, since a user's own function may be slow."""
     levels = np.empty(left.size, dtype=np.int8)
     numbers = np.empty(left.size, dtype=np.int32)
     size = 1 << int(1.5 * left.size).bit_length()
@@ -21,24 +43,29 @@ def compare_codes(comparing: Comparing, left: Codes, right: Codes) -> Levels:
     n_forms = comparing.forms.len()
     keys = number_pairs(left, right, n_forms, levels, table, slots, numbers)
     if keys.size:
-        write_levels(numbers, _in_chunks(comparing, keys, n_forms), levels)
+        low, high = np.divmod(keys, n_forms)
+        write_levels(numbers, comparing.levels(low.astype(np.int32), high.astype(np.int32)), levels)
     return levels
 
 
-def _in_chunks(comparing: Comparing, keys: NDArray[np.int64], n_forms: int) -> Levels:
-    parts = []
-    for start in range(0, keys.size, CHUNK):
-        low, high = np.divmod(keys[start : start + CHUNK], n_forms)
-        parts.append(comparing.levels(low.astype(np.int32), high.astype(np.int32)))
-    return np.concatenate(parts)
-
-
 def compare_pairs(
-    comparing: Sequence[Comparing], codes: Sequence[Codes], pairs: NDArray[np.int32]
+    comparing: Sequence[Comparing],
+    codes: Sequence[Codes],
+    pairs: NDArray[np.int32],
+    threads: int | None = None,
 ) -> Levels:
     """Return the levels of pairs of records, one column a field."""
     levels = np.empty((len(pairs), len(comparing)), dtype=np.int8, order="F")
-    first, second = np.ascontiguousarray(pairs.T)
-    for f, (kind, places) in enumerate(zip(comparing, codes, strict=True)):
-        levels[:, f] = compare_codes(kind, places[first], places[second])
+    fields = list(zip(comparing, codes, strict=True))
+
+    def compare(first: int, last: int) -> None:
+        i, j = np.ascontiguousarray(pairs[first:last].T)
+        for f, (kind, places) in enumerate(fields):
+            if not kind.custom:
+                _compare(kind, places[i], places[j], levels[first:last, f])
+
+    over_ranges(compare, len(pairs), RANGE, threads)
+    for f, (kind, places) in enumerate(fields):
+        if kind.custom:
+            levels[:, f] = _each_once(kind, places[pairs[:, 0]], places[pairs[:, 1]])
     return levels

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from kolchin.comparison.base import Codes
 from kolchin.comparison.kernels import least_hashes
 from kolchin.comparison.preparing import Prepared
-from kolchin.comparison.strings import letters_of
+from kolchin.comparison.strings import Letters, letters_of
 
 Q = 3
 BANDS = 10
@@ -46,7 +46,7 @@ def _letters(one: Prepared) -> int:
 
 def _least(
     used: Sequence[Prepared],
-    letters: Sequence[tuple[NDArray[np.uint32], Codes]],
+    letters: Sequence[tuple[Letters, Codes]],
     seeds: NDArray[np.uint64],
     n_records: int,
 ) -> NDArray[np.uint32]:

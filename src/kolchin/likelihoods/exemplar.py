@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from kolchin import kernels
 from kolchin.comparison import Comparisons
 from kolchin.comparison.base import falling_weights
+from kolchin.comparison.kernels import is_sorted, list_neighbours
 from kolchin.comparison.numbering import distinct_rows
 from kolchin.errors import ModelError
 from kolchin.likelihoods.dependence import (
@@ -179,12 +180,14 @@ class Exemplar:
         self, pairs: NDArray[np.int32], pattern: NDArray[np.int32], n_records: int
     ) -> None:
         """List for each record those it was compared with."""
-        record = np.concatenate([pairs[:, 0], pairs[:, 1]])
-        other = np.concatenate([pairs[:, 1], pairs[:, 0]])
-        order = np.lexsort([other, record])
-        self.begins = np.concatenate([[0], np.cumsum(np.bincount(record, minlength=n_records))])
-        self.others: NDArray[np.int32] = other[order].astype(np.int32)
-        self.pattern: NDArray[np.int32] = np.tile(pattern, 2)[order].astype(np.int32)
+        ordered, marks = pairs, pattern
+        if not is_sorted(pairs):
+            order = np.lexsort([pairs[:, 1], pairs[:, 0]])
+            ordered, marks = pairs[order], pattern[order]
+        self.begins: IntArray = np.empty(n_records + 1, dtype=np.int64)
+        self.others: NDArray[np.int32] = np.empty(2 * len(pairs), dtype=np.int32)
+        self.pattern: NDArray[np.int32] = np.empty(2 * len(pairs), dtype=np.int32)
+        list_neighbours(ordered, marks, self.begins, self.others, self.pattern)
         self.pairs = pairs
 
     @property
