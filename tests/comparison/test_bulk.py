@@ -21,6 +21,7 @@ def some_fields(n_records, rng):
 
 def test_levels_of_pairs_are_the_same_for_any_number_of_threads(monkeypatch):
     monkeypatch.setattr(bulk, "RANGE", 100)
+    monkeypatch.setattr(bulk, "MOST_FREQUENT", 40)
     rng = np.random.default_rng(1)
     fields = some_fields(200, rng)
     pairs = rng.integers(0, 200, (1_050, 2)).astype(np.int32)
@@ -34,6 +35,16 @@ def test_levels_of_pairs_are_the_same_for_any_number_of_threads(monkeypatch):
                 assert level == (-1 if a < 0 else 0)
             else:
                 assert level == comparing.levels(np.array([a]), np.array([b]))[0]
+
+
+def test_frequent_forms_are_compared_if_that_saves_much():
+    rng = np.random.default_rng(5)
+    field, own = some_fields(200, rng)
+    assert bulk.frequent_forms(field.comparing, field.codes, 10).ranks.size == 0
+    assert bulk.frequent_forms(own.comparing, own.codes, 10**6).ranks.size == 0
+    found = bulk.frequent_forms(field.comparing, field.codes, 10**6)
+    assert sorted(found.ranks) == list(range(field.forms.len()))
+    assert found.table.shape == (field.forms.len(),) * 2
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])

@@ -1,6 +1,7 @@
 """Pairs of records become levels, range after range."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,23 @@ RANGE = 1 << 17
 """So many pairs are compared at a time, which keeps what is needed beside them small."""
 
 
+MOST_FREQUENT = 1_500
+PAIRS_A_CELL = 6
+LEAST_COVERED = 0.1
+"""Frequent forms are compared once with each other: so many at most, for so many pairs of records
+that each saves some, if this share of all pairs is of such forms."""
+
+
+class Frequent(NamedTuple):
+    """Ranks of the frequent forms, -1 for others, and the levels between them."""
+
+    ranks: NDArray[np.int16]
+    table: NDArray[np.int8]
+
+
+NONE_FREQUENT = Frequent(np.empty(0, dtype=np.int16), np.empty((0, 0), dtype=np.int8))
+
+
 def compare_codes(comparing: Comparing, left: Codes, right: Codes) -> Levels:
     """Return the level of each pair of forms, -1 where either is missing."""
     if comparing.custom:
@@ -20,18 +38,38 @@ def compare_codes(comparing: Comparing, left: Codes, right: Codes) -> Levels:
     levels = np.empty(left.size, dtype=np.int8)
 
     def compare(first: int, last: int) -> None:
-        _compare(comparing, left[first:last], right[first:last], levels[first:last])
+        part = left[first:last], right[first:last], levels[first:last]
+        _compare(comparing, NONE_FREQUENT, *part)
 
     over_ranges(compare, left.size, RANGE)
     return levels
 
 
-def _compare(comparing: Comparing, left: Codes, right: Codes, levels: Levels) -> None:
+def _compare(
+    comparing: Comparing, frequent: Frequent, left: Codes, right: Codes, levels: Levels
+) -> None:
     """Write the levels of some pairs of forms."""
-    rest = compare_forms(left, right, levels)
+    rest = compare_forms(left, right, *frequent, levels)
     if rest.size:
         a, b = left[rest], right[rest]
         levels[rest] = comparing.levels(np.minimum(a, b), np.maximum(a, b))
+
+
+def frequent_forms(comparing: Comparing, codes: Codes, n_pairs: int) -> Frequent:
+    """Compare the frequent forms with each other, if that saves much."""
+    n_forms = comparing.forms.len()
+    size = min(MOST_FREQUENT, int((n_pairs / PAIRS_A_CELL) ** 0.5), n_forms)
+    counts = np.bincount(codes[codes >= 0], minlength=n_forms)
+    top = np.argsort(-counts, kind="stable")[:size].astype(np.int32)
+    share = counts[top].sum() / max(int(counts.sum()), 1)
+    if comparing.custom or share * share < LEAST_COVERED:
+        return NONE_FREQUENT
+    ranks = np.full(n_forms, -1, dtype=np.int16)
+    ranks[top] = np.arange(size)
+    a, b = np.triu_indices(size, 1)
+    table = np.zeros((size, size), dtype=np.int8)
+    table[a, b] = table[b, a] = compare_codes(comparing, top[a], top[b])
+    return Frequent(ranks, table)
 
 
 def _each_once(comparing: Comparing, left: Codes, right: Codes) -> Levels:
@@ -56,16 +94,17 @@ def compare_pairs(
 ) -> Levels:
     """Return the levels of pairs of records, one column a field."""
     levels = np.empty((len(pairs), len(comparing)), dtype=np.int8, order="F")
-    fields = list(zip(comparing, codes, strict=True))
+    known = [frequent_forms(*one, len(pairs)) for one in zip(comparing, codes, strict=True)]
+    fields = list(zip(comparing, known, codes, strict=True))
 
     def compare(first: int, last: int) -> None:
         i, j = np.ascontiguousarray(pairs[first:last].T)
-        for f, (kind, places) in enumerate(fields):
+        for f, (kind, frequent, places) in enumerate(fields):
             if not kind.custom:
-                _compare(kind, places[i], places[j], levels[first:last, f])
+                _compare(kind, frequent, places[i], places[j], levels[first:last, f])
 
     over_ranges(compare, len(pairs), RANGE, threads)
-    for f, (kind, places) in enumerate(fields):
+    for f, (kind, _, places) in enumerate(fields):
         if kind.custom:
             levels[:, f] = _each_once(kind, places[pairs[:, 0]], places[pairs[:, 1]])
     return levels
