@@ -38,7 +38,7 @@ def find(prepared: Sequence[Prepared], given: Sequence[Sequence[str]] = ()) -> C
     if n_records * (n_records - 1) // 2 <= FEWEST:
         pairs = np.column_stack(np.triu_indices(n_records, 1)).astype(np.int32)
         used = Used("all pairs", len(pairs), 0, 0)
-        return Candidates(pairs, np.ones(len(pairs), dtype=np.int32), (used,))
+        return Candidates(pairs, np.ones(len(pairs), dtype=np.uint8), (used,))
     order = ordered_by(list(prepared), _most_telling(prepared)[0])
     gathered = Gathering(order, budget)
     _gather(gathered, own, list(_priced(prepared, budget * SHARE_OF_A_KEY)))

@@ -302,30 +302,31 @@ def match_names(letters: Any, words: Any, starts: Any, left: Any, right: Any) ->
 
 
 @compiled
-def count_pairs(block: Any, limit: int, window: int) -> Any:
-    """Count what blocks give: pairs, pairs by window, blocks cut short, and their records.
+def count_pairs(block: Any, limits: Any, window: int) -> Any:
+    """Count what blocks give, a row a limit: pairs, pairs by window, blocks cut short, records cut.
 
     ``block`` is sorted; records of no block have a negative one.
     """
-    n_pairs, n_window, n_cut, n_records = 0, 0, 0, 0
+    result = np.zeros((limits.size, 4), dtype=np.int64)
     start = 0
     while start < block.size:
         end = start + 1
         while end < block.size and block[end] == block[start]:
             end += 1
         size = end - start
-        if block[start] >= 0:
-            if size <= limit:
-                n_pairs += size * (size - 1) // 2
-            else:
-                reach = min(window, size - 1)
-                by_window = reach * size - reach * (reach + 1) // 2
-                n_pairs += by_window
-                n_window += by_window
-                n_cut += 1
-                n_records += size
+        if block[start] >= 0 and size > 1:
+            reach = min(window, size - 1)
+            by_window = reach * size - reach * (reach + 1) // 2
+            for k in range(limits.size):
+                if size <= limits[k]:
+                    result[k, 0] += size * (size - 1) // 2
+                else:
+                    result[k, 0] += by_window
+                    result[k, 1] += by_window
+                    result[k, 2] += 1
+                    result[k, 3] += size
         start = end
-    return n_pairs, n_window, n_cut, n_records
+    return result
 
 
 @compiled
@@ -367,12 +368,15 @@ def find_crossed(
 
 
 @compiled
-def least_hashes(letters: Any, starts: Any, q: int, seeds: Any, out: Any) -> None:
+def least_hashes(
+    letters: Any, starts: Any, q: int, seeds: Any, begin: int, end: int, out: Any
+) -> None:
     """Write the least hash of each text's q-grams under each seed (MinHash).
 
-    A text shorter than q is one gram. Empty texts keep the largest value.
+    Of texts ``begin`` to ``end``. A text shorter than q is one gram. Empty texts keep the
+    largest value.
     """
-    for k in range(starts.size - 1):
+    for k in range(begin, end):
         first, last = starts[k], starts[k + 1]
         for i in range(first, max(last - q + 1, min(first + 1, last))):
             gram = np.uint64(14695981039346656037)
@@ -440,8 +444,12 @@ def add_evidence(levels: Any, bands: Any, of_level: Any, of_band: Any, out: Any)
 
 
 @compiled
-def unpack_pairs(packed: Any, n_records: int, pairs: Any, n_found: Any) -> None:
-    """Write the pairs packed as low * n_records + high, sorted, and how often each is there."""
+def unpack_pairs(packed: Any, n_records: int) -> Any:
+    """Return pairs packed as low * n_records + high, sorted, and how often each is there."""
+    n = 0
+    for k in range(packed.size):
+        n += k == 0 or packed[k] != packed[k - 1]
+    pairs, n_found = np.empty((n, 2), dtype=np.int32), np.zeros(n, dtype=np.uint8)
     n = -1
     for k in range(packed.size):
         if k == 0 or packed[k] != packed[k - 1]:
@@ -449,7 +457,32 @@ def unpack_pairs(packed: Any, n_records: int, pairs: Any, n_found: Any) -> None:
             low = packed[k] // n_records
             pairs[n, 0] = low
             pairs[n, 1] = packed[k] - low * n_records
-        n_found[n] += 1
+        n_found[n] = min(n_found[n] + 1, 255)
+    return pairs, n_found
+
+
+@compiled
+def sample_keys(keys: Any, share: float) -> Any:
+    """Return the keys of a random share of all keys, always the same."""
+    result = np.empty(keys.size, dtype=np.int64)
+    below = np.uint64(share * 2**24)
+    n = 0
+    for k in range(keys.size):
+        mixed = np.uint64(keys[k]) * np.uint64(0x9E3779B97F4A7C15)
+        mixed = (mixed ^ (mixed >> np.uint64(31))) * np.uint64(0xBF58476D1CE4E5B9)
+        if mixed >> np.uint64(40) < below:
+            result[n] = keys[k]
+            n += 1
+    return result[:n].copy()
+
+
+@compiled
+def least_of_fields(of_form: Any, codes: Any, first: int, last: int, out: Any) -> None:
+    """Lower the hashes of records ``first`` to ``last`` to those of their forms."""
+    for n in range(first, last):
+        if codes[n] >= 0:
+            for h in range(out.shape[1]):
+                out[n, h] = min(out[n, h], of_form[codes[n], h])
 
 
 @compiled

@@ -1,5 +1,7 @@
 """How many true links the keys may miss, told from how often they find the same ones."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -37,7 +39,7 @@ def likely_links(
     return likely
 
 
-def missed_share(n_found: NDArray[np.int32], n_keys: int) -> float:
+def missed_share(n_found: NDArray[np.integer[Any]], n_keys: int) -> float:
     """Estimate the share of links that no key finds, from how many keys find each likely one.
 
     Chao's estimate for captures: with f1 links found by one key alone and f2 by exactly two, about
