@@ -32,6 +32,7 @@ from kolchin.comparison.swapping import (
 )
 from kolchin.records import Records
 from kolchin.records.fields import Field
+from kolchin.threads import over_ranges
 
 
 @dataclasses.dataclass(frozen=True)
@@ -228,9 +229,14 @@ def _bands(
     used: Sequence[Prepared], bands: Sequence[Bands], pairs: NDArray[np.int32], levels: Levels
 ) -> Levels:
     """Return the band of each pair and field."""
-    result = np.zeros(levels.shape, dtype=np.int8, order="F")
-    for f, (one, band) in enumerate(zip(used, bands, strict=True)):
-        result[:, f] = bands_of_pairs(band, one.codes, pairs, levels[:, f])
+    result = np.empty(levels.shape, dtype=np.int8, order="F")
+
+    def write(first: int, last: int) -> None:
+        for f, (one, band) in enumerate(zip(used, bands, strict=True)):
+            part = pairs[first:last], levels[first:last, f]
+            result[first:last, f] = bands_of_pairs(band, one.codes, *part)
+
+    over_ranges(write, len(pairs))
     return result
 
 

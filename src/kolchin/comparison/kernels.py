@@ -444,6 +444,13 @@ def add_evidence(levels: Any, bands: Any, of_level: Any, of_band: Any, out: Any)
 
 
 @compiled
+def write_bands(levels: Any, pairs: Any, codes: Any, of_form: Any, out: Any) -> None:
+    """Write the band of the form on which each pair agrees, 0 where it does not."""
+    for k in range(levels.size):
+        out[k] = of_form[codes[pairs[k, 0]]] if levels[k] == 0 else 0
+
+
+@compiled
 def unpack_pairs(packed: Any, n_records: int) -> Any:
     """Return pairs packed as low * n_records + high, sorted, and how often each is there."""
     n = 0

@@ -37,6 +37,10 @@ MOST_FIELDS = 16
 
 DRAWS_FOR_EVIDENCE = 100
 
+STEP, DECIDED = 0.25, 12.0
+"""Patterns count as one whose log evidence differs by less than a step, or is so far from even odds
+that there is no doubt (e^-12 is 6 in a million)."""
+
 
 class Outcomes(NamedTuple):
     """Pairs of records (i < j) that were compared, and the level of each field (-1: missing).
@@ -137,6 +141,7 @@ class Exemplar:
             together=comparisons.together,
         )
         likelihood._depend(learn_dependence(likelihood.patterns, chances))
+        likelihood._merge_alike()
         return likelihood
 
     @property
@@ -175,6 +180,28 @@ class Exemplar:
         self.constant: FloatArray = np.concatenate([constant[first], last])
         self.n_patterns = len(first)
         return pattern if compared.which is None else pattern[compared.which]
+
+    def _merge_alike(self, step: float = STEP, margin: float = DECIDED) -> None:
+        """Make one pattern of those with the same levels and nearly the same evidence.
+
+        They differ in how frequent the values are on which records agree, but each costs time in
+        every step of a chain. Evidence is nearly the same within a step of its log; beyond the
+        margin around even odds, at one to N that a pair starts with, it is as good as the same.
+        Where patterns become one, the gain of each field is the mean over pairs.
+        """
+        n, values = self.n_patterns, self.start()
+        log_linked = log_mixture(self.log_ratios(values), self.kept, self._rho(values))
+        beyond = (log_linked - self.log_unlinked)[:n] - np.log(max(self.shown.size, 1))
+        near = np.rint(np.clip(beyond, -margin, margin) / step).astype(np.int64)
+        place, constant, number = self.place[:n], self.constant[:n], self._number
+        rows, which = distinct_rows([*place.T, near])
+        self._number = np.bincount(which, number)
+        means = [np.bincount(which, number * gain) / self._number for gain in constant.T]
+        self.place = np.concatenate([place[rows], self.place[n:]])
+        self.constant = np.concatenate([np.column_stack(means), self.constant[n:]])
+        self.n_patterns = len(rows)
+        np.take(which, self.pattern, out=self.pattern, mode="clip")
+        self._depend(self.dependence)
 
     def _list_pairs(
         self, pairs: NDArray[np.int32], pattern: NDArray[np.int32], n_records: int
