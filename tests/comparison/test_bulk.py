@@ -5,9 +5,12 @@ import polars as pl
 import pytest
 
 import kolchin as kp
-from kolchin.comparison import bulk, numbering
+from kolchin.comparison import bulk, gathering, numbering
 from kolchin.comparison.bulk import compare_pairs
-from kolchin.comparison.kernels import is_sorted, list_neighbours, number_keys
+from kolchin.comparison.chance import Bands, bands_of_pairs
+from kolchin.comparison.gathering import Gathering
+from kolchin.comparison.kernels import is_sorted, list_neighbours, number_keys, sample_keys
+from kolchin.comparison.keys import Key, cost_of
 from kolchin.comparison.numbering import distinct_rows
 from kolchin.comparison.preparing import prepare
 
@@ -100,3 +103,50 @@ def test_letters_take_a_byte_where_they_can():
         assert letters.itemsize == size
         assert ["".join(map(chr, letters[a:b])) for a, b in pairwise(starts)] == texts
     assert letters_of(pl.Series([], dtype=pl.String))[0].size == 0
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_numbers_are_counted_range_by_range(monkeypatch, threads):
+    monkeypatch.setattr(numbering, "COUNTED", 100)
+    numbers = np.random.default_rng(6).integers(0, 50, 1_234).astype(np.int32)
+    expected = np.bincount(numbers, minlength=60)
+    assert np.array_equal(numbering.counted(numbers, 60, threads), expected)
+
+
+def test_bands_are_those_of_the_values_that_agree():
+    rng = np.random.default_rng(7)
+    codes = rng.integers(-1, 9, 50).astype(np.int32)
+    pairs = rng.integers(0, 50, (300, 2)).astype(np.int32)
+    levels = np.where(codes[pairs[:, 0]] == codes[pairs[:, 1]], 0, 3).astype(np.int8)
+    levels[codes[pairs].min(axis=1) < 0] = -1
+    bands = Bands(rng.integers(0, 4, 9).astype(np.int8), np.ones(4), np.ones(4))
+    expected = np.where(levels == 0, bands.of_form[codes[pairs[:, 0]]], 0)
+    assert np.array_equal(bands_of_pairs(bands, codes, pairs, levels), expected)
+
+
+def test_candidates_are_the_same_for_any_number_of_threads(monkeypatch):
+    monkeypatch.setattr(gathering, "RANGE", 50)
+    blocks = np.random.default_rng(8).integers(-1, 40, (3, 300))
+
+    def found(threads):
+        gathered = Gathering(np.arange(300), 10**6)
+        for k, of_key in enumerate(blocks):
+            key = Key(str(k), (), of_key)
+            gathered.take(key, cost_of(key, 10**6))
+        return gathered.candidates(threads)
+
+    first, *others = (found(threads) for threads in (1, 2, 3))
+    i, j = np.triu_indices(300, 1)
+    n_keys = ((blocks[:, i] == blocks[:, j]) & (blocks[:, i] >= 0)).sum(axis=0)
+    assert np.array_equal(first.pairs, np.column_stack([i, j])[n_keys > 0])
+    assert np.array_equal(first.n_found, n_keys[n_keys > 0])
+    for other in others:
+        assert np.array_equal(first.pairs, other.pairs)
+        assert np.array_equal(first.n_found, other.n_found)
+
+
+def test_a_share_of_keys_is_always_the_same():
+    keys = np.random.default_rng(9).integers(0, 10**12, 50_000)
+    some = sample_keys(keys, 0.1)
+    assert some.size == pytest.approx(5_000, rel=0.1)
+    assert np.array_equal(some, keys[np.isin(keys, some)])

@@ -14,6 +14,8 @@ Numbers = NDArray[np.int32]
 RANGE = 1 << 16
 """So many rows are hashed at a time, which fit into a cache."""
 
+COUNTED = 1 << 24
+
 
 def distinct_rows(
     columns: Sequence[NDArray[np.integer[Any]]], threads: int | None = None
@@ -43,3 +45,19 @@ def distinct_rows(
     which = np.empty(n_rows, dtype=np.int32)
     rows: NDArray[np.int64] = number_keys(keys.view(np.int64), which)
     return rows, which
+
+
+def counted(numbers: Numbers, n: int, threads: int | None = None) -> NDArray[np.int64]:
+    """Count how often each number below n is there, a range at a time: NumPy copies what it counts.
+
+    >>> counted(np.array([2, 0, 2], dtype=np.int32), 4).tolist()
+    [1, 0, 2, 0]
+    """
+
+    def count(first: int, last: int) -> NDArray[np.int64]:
+        return np.bincount(numbers[first:last], minlength=n)
+
+    total = np.zeros(n, dtype=np.int64)
+    for part in over_ranges(count, numbers.size, COUNTED, threads):
+        total += part
+    return total

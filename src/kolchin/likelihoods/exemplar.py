@@ -20,7 +20,7 @@ from kolchin import kernels
 from kolchin.comparison import Comparisons
 from kolchin.comparison.base import falling_weights
 from kolchin.comparison.kernels import is_sorted, list_neighbours
-from kolchin.comparison.numbering import distinct_rows
+from kolchin.comparison.numbering import counted, distinct_rows
 from kolchin.errors import ModelError
 from kolchin.likelihoods.dependence import (
     Dependence,
@@ -122,7 +122,7 @@ class Exemplar:
         self.shown: NDArray[np.int32] = (compared.shows @ bits).astype(np.int32)
         pattern = self._number_patterns(compared)
         self._list_pairs(compared.pairs, pattern, compared.shows.shape[0])
-        self._number = np.bincount(pattern, minlength=self.n_patterns).astype(float)
+        self._number: FloatArray = counted(pattern, self.n_patterns).astype(float)
         self._depend(dependence)
 
     @classmethod
@@ -195,7 +195,7 @@ class Exemplar:
         near = np.rint(np.clip(beyond, -margin, margin) / step).astype(np.int64)
         place, constant, number = self.place[:n], self.constant[:n], self._number
         rows, which = distinct_rows([*place.T, near])
-        self._number = np.bincount(which, number)
+        self._number = np.bincount(which, number).astype(float)
         means = [np.bincount(which, number * gain) / self._number for gain in constant.T]
         self.place = np.concatenate([place[rows], self.place[n:]])
         self.constant = np.concatenate([np.column_stack(means), self.constant[n:]])
