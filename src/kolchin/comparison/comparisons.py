@@ -1,7 +1,7 @@
 """Comparisons: candidate pairs with the levels of every compared field."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -142,6 +142,7 @@ def compare(
     *,
     keys: Sequence[Sequence[str]] | None = None,
     seed: int = 0,
+    tell: Callable[[str], None] | None = None,
 ) -> Comparisons:
     """Find the pairs of records that may be of one entity, and compare their fields.
 
@@ -156,6 +157,8 @@ def compare(
         on all of them are candidates.
     seed
         For the random pairs that tell what unrelated records have in common.
+    tell
+        Called with a few words on what is going on.
 
     Examples
     --------
@@ -166,8 +169,11 @@ def compare(
     >>> [compared.level_names[0][level] for level in compared.levels[:2, 0]]
     ['mistyped', 'different']
     """
+    tell = tell or _silent
+    tell("finding candidate pairs")
     prepared = prepare_all(records, fields)
     candidates = find(prepared, keys or ())
+    tell(f"comparing {len(candidates.pairs):,} candidate pairs")
     used = [one for one in prepared if one.comparing is not None]
     comparing = [one.comparing for one in used if one.comparing is not None]
     levels = compare_pairs(comparing, [one.codes for one in used], candidates.pairs)
@@ -176,6 +182,10 @@ def compare(
         mark_swapped(levels, couple, candidates.pairs, comparing[couple.fields[0]].different)
     rng = np.random.default_rng(seed)
     return _assembled(used, comparing, couples, candidates, levels, rng)
+
+
+def _silent(words: str) -> None:
+    """Tell nothing."""
 
 
 def _assembled(
