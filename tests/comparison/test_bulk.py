@@ -14,6 +14,9 @@ from kolchin.comparison.keys import Key, cost_of
 from kolchin.comparison.numbering import distinct_rows
 from kolchin.comparison.preparing import prepare
 
+# Hashes wrap around, of which only code that is not compiled warns.
+pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered in scalar multiply")
+
 
 def some_fields(n_records, rng):
     names = ["".join(rng.choice(list("abcde"), rng.integers(3, 9))) for _ in range(60)]
