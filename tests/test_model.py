@@ -132,3 +132,12 @@ def test_sources_that_are_no_numbers_of_records_are_refused(sources):
 def test_any_numbers_name_sources():
     model = kp.Model(kp.Records.from_table(TABLE), sources=[10**12, -1, 7, 10**12])
     assert model.sources.tolist() == [1, -1, 0, 1]
+
+
+def test_a_model_tells_what_is_going_on():
+    words = []
+    table = {"name": ["anna", "ana", "berta", "otto"]}
+    records = kp.Records.from_table(table, [kp.Text("name")])
+    kp.Model(records, tell=words.append)
+    expected = ["finding candidate pairs", "comparing 6 candidate pairs"]
+    assert words == [*expected, "learning which fields move together"]

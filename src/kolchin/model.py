@@ -1,6 +1,6 @@
 """A model of records: a prior over partitions times a likelihood of the fields."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,9 @@ class Model:
     keys
         Keys beside those that are found automatically, each a tuple of columns: records that agree
         on all of them are compared.
+    tell
+        Called with a few words on what is going on, where records are compared: with many records
+        that takes a while.
 
     Attributes
     ----------
@@ -65,6 +68,7 @@ class Model:
         compared: Exemplar | None = None,
         sources: ArrayLike | None = None,
         keys: Sequence[Sequence[str]] = (),
+        tell: Callable[[str], None] | None = None,
     ) -> None:
         self.records = records
         self.prior = NBD() if prior is None else prior
@@ -81,7 +85,9 @@ class Model:
         self.compared = compared
         self.comparisons: Comparisons | None = None
         if any(is_compared):
-            self.comparisons = compare(records, keys=keys)
+            self.comparisons = compare(records, keys=keys, tell=tell)
+            if tell is not None:
+                tell("learning which fields move together")
             self.compared = Exemplar.of(self.comparisons, self.comparisons.shows)
 
     @property

@@ -123,7 +123,7 @@ def test_blocks_give_the_pairs_that_were_counted(limit, window):
     rng = np.random.default_rng(limit)
     blocks = np.sort(rng.integers(-1, 12, 60))
     records = rng.permutation(60).astype(np.int32)
-    n_pairs = count_pairs(blocks, limit, window)[0]
+    n_pairs = count_pairs(blocks, np.array([limit]), window)[0, 0]
     out = np.empty(n_pairs, dtype=np.int64)
     assert list_pairs(blocks, records, 60, limit, window, out) == n_pairs
     expected = set()
@@ -160,7 +160,7 @@ def test_least_hashes_agree_as_often_as_grams_are_shared():
     texts = pl.Series(["abcdefghijkl", "abcdefghixyz", "qrstuvw", "ab", ""])
     seeds = np.random.default_rng(7).integers(0, 2**63, 4_000, dtype=np.uint64)
     least = np.full((5, seeds.size), EMPTY, dtype=np.uint32)
-    least_hashes(*letters_of(texts), 3, seeds, least)
+    least_hashes(*letters_of(texts), 3, seeds, 0, 5, least)
     # The first two share 7 of 13 grams.
     assert np.mean(least[0] == least[1]) == pytest.approx(7 / 13, abs=0.04)
     assert np.mean(least[0] == least[2]) < 0.001

@@ -135,18 +135,23 @@ def test_words_alike_agrees_with_the_edit_distance(first, second):
         assert found == (2 if long and OSA.distance(first, second) == 1 else 0)
 
 
-@given(st.lists(st.text("ab山", max_size=7), min_size=2, max_size=6))
+@given(
+    st.lists(st.text("ab山", max_size=7), min_size=2, max_size=6)
+    | st.lists(st.text("abcdé", max_size=70), min_size=2, max_size=6)
+)
 def test_strings_compare_as_rapidfuzz_does_one_by_one(texts):
-    from rapidfuzz.distance import OSA, JaroWinkler, Prefix
+    from rapidfuzz.distance import OSA, JaroWinkler, Postfix, Prefix
 
     strings = Strings(pl.Series(texts))
     left, right = (places.astype(np.int32) for places in np.indices((len(texts),) * 2))
     left, right = left.ravel(), right.ravel()
     both = [(texts[a], texts[b]) for a, b in zip(left, right, strict=True)]
-    for most in (1, 2):
+    for most in (1, 2, 3, 5):
         expected = [min(OSA.distance(a, b), most + 1) for a, b in both]
         assert strings.edits(left, right, most).tolist() == expected
     assert strings.common_start(left, right).tolist() == [Prefix.similarity(*one) for one in both]
+    assert strings.common_end(left, right).tolist() == [Postfix.similarity(*one) for one in both]
+    assert strings.same(left, right).tolist() == [a == b for a, b in both]
     similar = np.array([JaroWinkler.similarity(*one) for one in both], dtype=np.float32)
     assert np.array_equal(strings.similarity(left, right), similar)
 

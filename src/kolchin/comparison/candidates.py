@@ -11,6 +11,7 @@ from kolchin.comparison.keys import LIMITS, Cost, Key, conjunctions, cost_of, jo
 from kolchin.comparison.preparing import Prepared
 from kolchin.errors import DataError
 from kolchin.records.findings import suggestion
+from kolchin.threads import over_ranges
 
 FEWEST = 500_000
 PAIRS_A_RECORD = 25
@@ -38,7 +39,7 @@ def find(prepared: Sequence[Prepared], given: Sequence[Sequence[str]] = ()) -> C
     if n_records * (n_records - 1) // 2 <= FEWEST:
         pairs = np.column_stack(np.triu_indices(n_records, 1)).astype(np.int32)
         used = Used("all pairs", len(pairs), 0, 0)
-        return Candidates(pairs, np.ones(len(pairs), dtype=np.int32), (used,))
+        return Candidates(pairs, np.ones(len(pairs), dtype=np.uint8), (used,))
     order = ordered_by(list(prepared), _most_telling(prepared)[0])
     gathered = Gathering(order, budget)
     _gather(gathered, own, list(_priced(prepared, budget * SHARE_OF_A_KEY)))
@@ -82,18 +83,24 @@ def _gather(
 
 def _priced(prepared: Sequence[Prepared], allowance: float) -> Iterator[tuple[Key, Cost | None]]:
     """Give all keys worth trying with what they cost, None where that is too much."""
-    atoms = [atoms_of(one, field) for field, one in enumerate(prepared)]
-    unfinished: list[Atom] = []
-    for atom in (atom for group in atoms for atom in group):
-        key = joined([atom])
-        cost = cost_of(key, allowance)
-        yield key, cost
-        if not atom.whole and (cost is None or cost.capped_blocks):
-            unfinished.append(atom)
-    for key in _other_keys(prepared):
-        yield key, cost_of(key, allowance)
-    yield from _conjunctions([group[0] for group in atoms], unfinished, allowance)
+    by_field = [atoms_of(one, field) for field, one in enumerate(prepared)]
+    atoms = [atom for group in by_field for atom in group]
+    priced = _with_costs([joined([atom]) for atom in atoms], allowance)
+    yield from priced
+    unfinished = [
+        atom
+        for atom, (_, cost) in zip(atoms, priced, strict=True)
+        if not atom.whole and (cost is None or cost.capped_blocks)
+    ]
+    yield from _with_costs(list(_other_keys(prepared)), allowance)
+    yield from _conjunctions([group[0] for group in by_field], unfinished, allowance)
     yield from _neighbours(prepared)
+
+
+def _with_costs(keys: Sequence[Key], allowance: float) -> list[tuple[Key, Cost | None]]:
+    """Give keys with what they cost, several of them at once."""
+    costs = over_ranges(lambda k, _: cost_of(keys[k], allowance), len(keys), size=1)
+    return list(zip(keys, costs, strict=True))
 
 
 def _conjunctions(
@@ -105,19 +112,21 @@ def _conjunctions(
     """
     most_pairs = allowance / SHARE_OF_A_KEY * DEAREST
     for size in (2, 3):
-        spent = 0
-        failed: dict[tuple[int, ...], tuple[Atom, ...]] = {}
-        for group in conjunctions(atoms, size, most_pairs, MOST_CONJUNCTIONS):
-            key = joined(group)
-            cost = cost_of(key, allowance)
-            yield key, cost
-            spent += cost.pairs if cost is not None else 0
-            if cost is None or cost.capped_blocks:
-                failed[tuple(atom.field for atom in group)] = group
-        for fields, group in failed.items():
-            key = joined([whole[field] for field in fields])
-            if any(atom is not whole[atom.field] for atom in group):
-                yield key, cost_of(key, allowance)
+        groups = list(conjunctions(atoms, size, most_pairs, MOST_CONJUNCTIONS))
+        priced = _with_costs([joined(group) for group in groups], allowance)
+        yield from priced
+        spent = sum(cost.pairs for _, cost in priced if cost is not None)
+        failed = {
+            tuple(atom.field for atom in group): group
+            for group, (_, cost) in zip(groups, priced, strict=True)
+            if cost is None or cost.capped_blocks
+        }
+        coarse = [
+            joined([whole[field] for field in fields])
+            for fields, group in failed.items()
+            if any(atom is not whole[atom.field] for atom in group)
+        ]
+        yield from _with_costs(coarse, allowance)
         if spent * SHARE_OF_A_KEY >= ENOUGH * allowance:
             break
 

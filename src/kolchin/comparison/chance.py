@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from kolchin.comparison.base import EXACT, Codes, Comparing, Floats, Levels
 from kolchin.comparison.bulk import compare_codes
+from kolchin.comparison.kernels import write_bands
 from kolchin.comparison.preparing import Prepared
 
 SAMPLED_PAIRS = 300_000
@@ -45,9 +46,8 @@ def bands_of(counts: NDArray[np.int64]) -> Bands:
 
 def bands_of_pairs(bands: Bands, codes: Codes, pairs: Codes, levels: Levels) -> Levels:
     """Return the band of the value on which each pair agrees, 0 where it does not."""
-    result = np.zeros(len(pairs), dtype=np.int8)
-    agree = levels == EXACT
-    result[agree] = bands.of_form[codes[pairs[agree, 0]]]
+    result = np.empty(len(pairs), dtype=np.int8)
+    write_bands(levels, pairs, codes, bands.of_form, result)
     return result
 
 

@@ -1,7 +1,7 @@
 """Comparisons: candidate pairs with the levels of every compared field."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -32,6 +32,7 @@ from kolchin.comparison.swapping import (
 )
 from kolchin.records import Records
 from kolchin.records.fields import Field
+from kolchin.threads import over_ranges
 
 
 @dataclasses.dataclass(frozen=True)
@@ -141,6 +142,7 @@ def compare(
     *,
     keys: Sequence[Sequence[str]] | None = None,
     seed: int = 0,
+    tell: Callable[[str], None] | None = None,
 ) -> Comparisons:
     """Find the pairs of records that may be of one entity, and compare their fields.
 
@@ -155,6 +157,8 @@ def compare(
         on all of them are candidates.
     seed
         For the random pairs that tell what unrelated records have in common.
+    tell
+        Called with a few words on what is going on.
 
     Examples
     --------
@@ -165,8 +169,11 @@ def compare(
     >>> [compared.level_names[0][level] for level in compared.levels[:2, 0]]
     ['mistyped', 'different']
     """
+    tell = tell or _silent
+    tell("finding candidate pairs")
     prepared = prepare_all(records, fields)
     candidates = find(prepared, keys or ())
+    tell(f"comparing {len(candidates.pairs):,} candidate pairs")
     used = [one for one in prepared if one.comparing is not None]
     comparing = [one.comparing for one in used if one.comparing is not None]
     levels = compare_pairs(comparing, [one.codes for one in used], candidates.pairs)
@@ -175,6 +182,10 @@ def compare(
         mark_swapped(levels, couple, candidates.pairs, comparing[couple.fields[0]].different)
     rng = np.random.default_rng(seed)
     return _assembled(used, comparing, couples, candidates, levels, rng)
+
+
+def _silent(words: str) -> None:
+    """Tell nothing."""
 
 
 def _assembled(
@@ -228,9 +239,14 @@ def _bands(
     used: Sequence[Prepared], bands: Sequence[Bands], pairs: NDArray[np.int32], levels: Levels
 ) -> Levels:
     """Return the band of each pair and field."""
-    result = np.zeros(levels.shape, dtype=np.int8, order="F")
-    for f, (one, band) in enumerate(zip(used, bands, strict=True)):
-        result[:, f] = bands_of_pairs(band, one.codes, pairs, levels[:, f])
+    result = np.empty(levels.shape, dtype=np.int8, order="F")
+
+    def write(first: int, last: int) -> None:
+        for f, (one, band) in enumerate(zip(used, bands, strict=True)):
+            part = pairs[first:last], levels[first:last, f]
+            result[first:last, f] = bands_of_pairs(band, one.codes, *part)
+
+    over_ranges(write, len(pairs))
     return result
 
 

@@ -69,7 +69,7 @@ class EmailComparing(Comparing):
         """Compare users, and whole addresses for mistakes in either part."""
         similarity = self.users.similarity(left, right)
         result = by_cuts(similarity, self.field.cuts, first=3)
-        result[self.users.texts[left] == self.users.texts[right]] = 2
+        result[self.users.same(left, right)] = 2
         (close,) = np.nonzero(similarity >= 0.5)
         mistyped = self.strings.mistyped(left[close], right[close])
         same = result[close] == 2
@@ -90,15 +90,13 @@ class PhoneComparing(Comparing):
         self.names = ("exact", "same ending", *wrong, "different")
         self.near = 2 + sum(cut <= 1 for cut in field.cuts)
         self.strings = Strings(forms)
-        self.endings = forms.str.tail(ENDING).to_numpy().astype(object)
 
     def levels(self, left: Codes, right: Codes) -> Levels:
         """Compare endings, then count wrong digits."""
         most = int(max(self.field.cuts, default=0))
         edits = self.strings.edits(left, right, most)
         result = by_cuts(-edits, [-cut for cut in self.field.cuts], first=2)
-        long = self.strings.shorter(left, right) >= ENDING
-        result[long & (self.endings[left] == self.endings[right])] = 1
+        result[self.strings.common_end(left, right) >= ENDING] = 1
         return result
 
 

@@ -5,14 +5,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kolchin.comparison.kernels import list_pairs, unpack_pairs
-from kolchin.comparison.keys import Cost, Key
+from kolchin.comparison.kernels import list_pairs, sample_keys, unpack_pairs
+from kolchin.comparison.keys import Cost, Key, hash_bits, hashed
+from kolchin.threads import over_ranges
 
 SAMPLE = 1_000_000
 """About so many pairs of the budget are followed exactly, to know how many are new."""
 
 MOST_FOUND_AGAIN = 2.0
 """Keys may find so many times the budget together; most of it again and again."""
+
+
+RANGE = 1 << 20
+"""About so many pairs are put together at a time."""
 
 
 class Used(NamedTuple):
@@ -25,10 +30,10 @@ class Used(NamedTuple):
 
 
 class Candidates(NamedTuple):
-    """Pairs i < j, sorted, how many keys found each, and the keys."""
+    """Pairs i < j, sorted, how many keys found each (at most 255), and the keys."""
 
     pairs: NDArray[np.int32]
-    n_found: NDArray[np.int32]
+    n_found: NDArray[np.uint8]
     keys: tuple[Used, ...]
 
 
@@ -76,41 +81,61 @@ class Gathering:
         self._used[key.name] = Used(key.name, pairs.size, cost.capped_blocks, cost.capped_records)
         return True
 
-    def candidates(self) -> Candidates:
-        """Return all pairs, each once."""
+    def candidates(self, threads: int | None = None) -> Candidates:
+        """Return all pairs, each once; the gathering is empty then."""
         n_records = self.order.size
-        together = np.concatenate([np.empty(0, dtype=np.int64), *self._parts.values()])
-        together.sort()
-        n_pairs = int(np.count_nonzero(_is_first(together)))
-        pairs, n_found = np.empty((n_pairs, 2), dtype=np.int32), np.zeros(n_pairs, dtype=np.int32)
-        unpack_pairs(together, n_records, pairs, n_found)
-        return Candidates(pairs, n_found, tuple(self._used.values()))
+        parts = list(self._parts.values())
+        self._parts.clear()
+        n_found = sum(part.size for part in parts)
+        records_at_once = max(n_records * RANGE // max(n_found, 1), 1)
+
+        def together(first: int, last: int) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+            bounds = first * n_records, last * n_records
+            slices = (slice(*np.searchsorted(part, bounds)) for part in parts)
+            found = [part[one] for part, one in zip(parts, slices, strict=True)]
+            packed = np.sort(np.concatenate([np.empty(0, dtype=np.int64), *found]))
+            pairs, counts = unpack_pairs(packed, n_records)
+            return pairs, counts
+
+        found = over_ranges(together, n_records, records_at_once, threads)
+        parts.clear()
+        pairs = np.concatenate([one for one, _ in found])
+        counts = np.concatenate([one for _, one in found])
+        return Candidates(pairs, counts, tuple(self._used.values()))
 
     def _sampled(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the pairs of a random share of all pairs, the same for every key."""
         if self._share >= 1:
             return pairs
-        mixed = pairs.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-        mixed = (mixed ^ (mixed >> np.uint64(31))) * np.uint64(0xBF58476D1CE4E5B9)
-        taken: NDArray[np.bool_] = (mixed >> np.uint64(40)) < self._share * 2**24
-        sampled: NDArray[np.int64] = pairs[taken]
+        sampled: NDArray[np.int64] = sample_keys(pairs, self._share)
         return sampled
 
     def _pairs_of(self, key: Key, cost: Cost) -> NDArray[np.int64]:
-        """List the pairs of one key, packed as low * n_records + high, each once."""
-        blocks, records = key.blocks(), key.records
+        """List the pairs of one key, packed as low * n_records + high, sorted, each once."""
+        bits = hash_bits(key)
+        blocks, records = hashed(key.blocks(), bits), key.records
         if records is None:
-            records, blocks = self.order.astype(np.int32), blocks[self.order]
+            place = self.rank
         elif cost.limit > 1:
             by_rank = np.argsort(self.rank[records], kind="stable")
             records, blocks = records[by_rank], blocks[by_rank]
-        by_block = np.argsort(blocks, kind="stable")
+            place = np.arange(records.size)
+        else:
+            place = np.arange(records.size)
+        shift = 63 - bits
+        inside = blocks >= 0
+        packed = blocks[inside] << shift | place[inside]
+        packed.sort()
+        place = packed & ((1 << shift) - 1)
+        packed >>= shift
+        of_place = self.order if records is None else records
         out = np.empty(cost.pairs, dtype=np.int64)
         n_records = self.order.size
-        n = list_pairs(blocks[by_block], records[by_block], n_records, cost.limit, cost.window, out)
+        n = list_pairs(packed, of_place[place], n_records, cost.limit, cost.window, out)
+        pairs = out[:n]
+        pairs.sort()
         # Two words in common are one pair.
-        pairs: NDArray[np.int64] = out[:n]
-        return pairs if key.records is None else distinct(pairs)
+        return pairs if key.records is None else pairs[_is_first(pairs)]
 
 
 def distinct(numbers: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -1,14 +1,16 @@
 """Locality-sensitive hashing: records whose text shares most of its q-grams fall together."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kolchin.comparison.base import Codes
-from kolchin.comparison.kernels import least_hashes
+from kolchin.comparison.kernels import least_hashes, least_of_fields
 from kolchin.comparison.preparing import Prepared
-from kolchin.comparison.strings import letters_of
+from kolchin.comparison.strings import Letters, letters_of
+from kolchin.threads import over_ranges
 
 Q = 3
 BANDS = 10
@@ -46,17 +48,33 @@ def _letters(one: Prepared) -> int:
 
 def _least(
     used: Sequence[Prepared],
-    letters: Sequence[tuple[NDArray[np.uint32], Codes]],
+    letters: Sequence[tuple[Letters, Codes]],
     seeds: NDArray[np.uint64],
     n_records: int,
 ) -> NDArray[np.uint32]:
     """Return the least hashes of each record: the least over its fields."""
     result = np.full((n_records, seeds.size), EMPTY, dtype=np.uint32)
     for one, of_texts in zip(used, letters, strict=True):
-        of_form = np.full((one.forms.len() + 1, seeds.size), EMPTY, dtype=np.uint32)
-        least_hashes(*of_texts, Q, seeds, of_form)
-        np.minimum(result, of_form[one.codes], out=result)
+        of_form = np.full((one.forms.len(), seeds.size), EMPTY, dtype=np.uint32)
+        over_ranges(partial(_hash_forms, of_texts, seeds, of_form), len(of_form))
+        over_ranges(partial(_lower, of_form, one.codes, result), n_records)
     return result
+
+
+def _hash_forms(
+    texts: tuple[Letters, Codes],
+    seeds: NDArray[np.uint64],
+    out: NDArray[np.uint32],
+    first: int,
+    last: int,
+) -> None:
+    least_hashes(*texts, Q, seeds, first, last, out)
+
+
+def _lower(
+    of_form: NDArray[np.uint32], codes: Codes, out: NDArray[np.uint32], first: int, last: int
+) -> None:
+    least_of_fields(of_form, codes, first, last, out)
 
 
 def _blocks(least: NDArray[np.uint32]) -> NDArray[np.int64]:

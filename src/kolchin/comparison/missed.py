@@ -1,10 +1,13 @@
 """How many true links the keys may miss, told from how often they find the same ones."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from kolchin.comparison.base import Floats, Levels, falling_weights
 from kolchin.comparison.kernels import add_evidence
+from kolchin.threads import over_ranges
 
 
 def expected_m(n_levels: int) -> Floats:
@@ -27,17 +30,23 @@ def likely_links(
     n_records: int,
 ) -> NDArray[np.bool_]:
     """Tell the pairs whose evidence outweighs the odds of one to N that a pair starts with."""
-    bits = np.zeros(len(levels))
+    by_field = []
     for f, chances in enumerate(u):
         m = expected_m(chances.size)
-        by_level = np.log2(m / chances)
         agreement = np.log2(np.maximum(band_m[f], 1e-300) / np.maximum(band_u[f], 1e-300))
-        add_evidence(levels[:, f], bands[:, f], by_level, np.log2(m[0]) + agreement, bits)
-    likely: NDArray[np.bool_] = bits > np.log2(n_records)
-    return likely
+        by_field.append((np.log2(m / chances), np.log2(m[0]) + agreement))
+
+    def likely(first: int, last: int) -> NDArray[np.bool_]:
+        bits = np.zeros(last - first)
+        for f, of_field in enumerate(by_field):
+            add_evidence(levels[first:last, f], bands[first:last, f], *of_field, bits)
+        result: NDArray[np.bool_] = bits > np.log2(n_records)
+        return result
+
+    return np.concatenate([np.empty(0, dtype=bool), *over_ranges(likely, len(levels))])
 
 
-def missed_share(n_found: NDArray[np.int32], n_keys: int) -> float:
+def missed_share(n_found: NDArray[np.integer[Any]], n_keys: int) -> float:
     """Estimate the share of links that no key finds, from how many keys find each likely one.
 
     Chao's estimate for captures: with f1 links found by one key alone and f2 by exactly two, about

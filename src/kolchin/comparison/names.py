@@ -5,7 +5,7 @@ import polars as pl
 
 from kolchin.comparison.base import Codes, Comparing, Levels, by_cuts
 from kolchin.comparison.kernels import match_names
-from kolchin.comparison.strings import Strings
+from kolchin.comparison.strings import Strings, letters_of, offsets_of
 from kolchin.comparison.texts import plain_words, sorted_words
 from kolchin.records.fields import Compared
 
@@ -23,10 +23,8 @@ class NameComparing(Comparing):
         self.sorted = Strings(sorted_words(forms))
         words = forms.str.split(" ")
         flat = words.explode(empty_as_null=False)
-        letters = "".join(flat.to_list()).encode("utf-32-le", "surrogatepass")
-        self.letters = np.frombuffer(letters, dtype=np.uint32)
-        self.words = _offsets(flat.str.len_chars().to_numpy())
-        self.starts = _offsets(words.list.len().to_numpy())
+        self.letters, self.words = letters_of(flat)
+        self.starts = offsets_of(words.list.len().to_numpy())
 
     def levels(self, left: Codes, right: Codes) -> Levels:
         """Find a partner for every word, then compare the words in order."""
@@ -36,9 +34,5 @@ class NameComparing(Comparing):
         result = by_cuts(self.sorted.similarity(left, right), self.field.cuts, first=4)
         result[partners == 2] = 3
         result[partners == 1] = 2
-        result[self.sorted.texts[left] == self.sorted.texts[right]] = 1
+        result[self.sorted.same(left, right)] = 1
         return result
-
-
-def _offsets(lengths: Codes) -> Codes:
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)

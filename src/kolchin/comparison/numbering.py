@@ -1,4 +1,4 @@
-"""Distinct keys and rows, numbered by first appearance."""
+"""Distinct rows, numbered by first appearance."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,19 +7,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin.comparison.kernels import number_keys
+from kolchin.threads import over_ranges
 
 Numbers = NDArray[np.int32]
 
+RANGE = 1 << 16
+"""So many rows are hashed at a time, which fit into a cache."""
 
-def distinct_keys(keys: NDArray[np.int64], numbers: Numbers) -> NDArray[np.int64]:
-    """Return the distinct keys (0 or more), and write which of them each key is."""
-    size = 1 << int(1.5 * keys.size).bit_length()
-    table = np.full(size, -1, dtype=np.int64)
-    n_distinct = number_keys(keys, table, np.empty(size, dtype=np.int32), numbers)
-    return keys[:n_distinct]
+COUNTED = 1 << 24
 
 
-def distinct_rows(columns: Sequence[NDArray[np.integer[Any]]]) -> tuple[NDArray[np.int64], Numbers]:
+def distinct_rows(
+    columns: Sequence[NDArray[np.integer[Any]]], threads: int | None = None
+) -> tuple[NDArray[np.int64], Numbers]:
     """Return the first row of each kind, and for every row which of them it is like.
 
     Rows are told apart by a hash of 63 bits.
@@ -28,15 +28,36 @@ def distinct_rows(columns: Sequence[NDArray[np.integer[Any]]]) -> tuple[NDArray[
     >>> rows.tolist(), which.tolist()
     ([0, 2], [0, 0, 1])
     """
-    keys = np.zeros(columns[0].size, dtype=np.uint64)
-    for column in columns:
-        keys ^= column.astype(np.int64).view(np.uint64)
-        keys *= np.uint64(0x9E3779B97F4A7C15)
-        keys ^= keys >> np.uint64(32)
-        keys *= np.uint64(0xD6E8FEB86659FD93)
-        keys ^= keys >> np.uint64(32)
-    which = np.empty(keys.size, dtype=np.int32)
-    n_kinds = distinct_keys((keys >> np.uint64(1)).view(np.int64), which).size
-    rows = np.empty(n_kinds, dtype=np.int64)
-    rows[which[::-1]] = np.arange(keys.size - 1, -1, -1)
+    n_rows = columns[0].size
+    keys = np.zeros(n_rows, dtype=np.uint64)
+
+    def mix(first: int, last: int) -> None:
+        part = keys[first:last]
+        for column in columns:
+            part ^= column[first:last].astype(np.int64).view(np.uint64)
+            part *= np.uint64(0x9E3779B97F4A7C15)
+            part ^= part >> np.uint64(32)
+            part *= np.uint64(0xD6E8FEB86659FD93)
+            part ^= part >> np.uint64(32)
+        part >>= np.uint64(1)
+
+    over_ranges(mix, n_rows, RANGE, threads)
+    which = np.empty(n_rows, dtype=np.int32)
+    rows: NDArray[np.int64] = number_keys(keys.view(np.int64), which)
     return rows, which
+
+
+def counted(numbers: Numbers, n: int, threads: int | None = None) -> NDArray[np.int64]:
+    """Count how often each number below n is there, a range at a time: NumPy copies what it counts.
+
+    >>> counted(np.array([2, 0, 2], dtype=np.int32), 4).tolist()
+    [1, 0, 2, 0]
+    """
+
+    def count(first: int, last: int) -> NDArray[np.int64]:
+        return np.bincount(numbers[first:last], minlength=n)
+
+    total = np.zeros(n, dtype=np.int64)
+    for part in over_ranges(count, numbers.size, COUNTED, threads):
+        total += part
+    return total

@@ -6,14 +6,20 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from rapidfuzz import process
-from rapidfuzz.distance import OSA, JaroWinkler
 
 from kolchin.comparison.base import Codes
-from kolchin.comparison.kernels import common_starts, few_edits
+from kolchin.comparison.kernels import (
+    common_ends,
+    common_starts,
+    distances,
+    few_edits,
+    same_texts,
+    similarities,
+)
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int32]
+Letters = NDArray[np.uint8] | NDArray[np.uint32]
 
 SHORTEST_MISTYPED = 3
 LETTERS_AN_EDIT = 10
@@ -26,17 +32,22 @@ class Strings:
 
     def __init__(self, texts: pl.Series) -> None:
         self._series = texts
-        self.texts: NDArray[Any] = texts.to_numpy().astype(object)
         self.lengths = texts.str.len_chars().to_numpy().astype(np.int32)
 
     @cached_property
-    def letters(self) -> tuple[NDArray[np.uint32], Codes]:
+    def letters(self) -> tuple[Letters, Codes]:
         """The letters one after another, and where each text begins and ends."""
         return letters_of(self._series)
 
     def similarity(self, left: Codes, right: Codes) -> NDArray[np.float32]:
         """Return Jaro-Winkler similarities, from 0 to 1."""
-        return self._scores(left, right, JaroWinkler.similarity, dtype=np.float32)
+        result: NDArray[np.float32] = similarities(*self.letters, left, right)
+        return result
+
+    def same(self, left: Codes, right: Codes) -> Bools:
+        """Tell which texts are the same."""
+        result: Bools = same_texts(*self.letters, left, right)
+        return result
 
     def edits(self, left: Codes, right: Codes, most: int) -> Ints:
         """Return how many letters are more, less, other, or exchanged with the next.
@@ -45,12 +56,18 @@ class Strings:
         """
         if most == 1:
             edits: Ints = few_edits(*self.letters, left, right)
-            return edits
-        return self._scores(left, right, OSA.distance, dtype=np.int32, score_cutoff=most)
+        else:
+            edits = distances(*self.letters, left, right, most)
+        return edits
 
     def common_start(self, left: Codes, right: Codes) -> Ints:
         """Return how many letters at the start are the same."""
         result: Ints = common_starts(*self.letters, left, right)
+        return result
+
+    def common_end(self, left: Codes, right: Codes) -> Ints:
+        """Return how many letters at the end are the same."""
+        result: Ints = common_ends(*self.letters, left, right)
         return result
 
     def shorter(self, left: Codes, right: Codes) -> Ints:
@@ -73,14 +90,20 @@ class Strings:
                 result[where] = edits <= allowed[where]
         return result
 
-    def _scores(self, left: Codes, right: Codes, scorer: Any, **options: Any) -> NDArray[Any]:
-        first, second = self.texts[left].tolist(), self.texts[right].tolist()
-        return np.asarray(process.cpdist(first, second, scorer=scorer, **options))
+
+def letters_of(texts: pl.Series) -> tuple[Letters, Codes]:
+    """Return the letters of all texts one after another, and where each text begins and ends.
+
+    A letter has one byte if all are of the first 256.
+    """
+    joined = str(texts.str.join("")[0] or "")
+    starts = offsets_of(texts.str.len_chars().to_numpy())
+    try:
+        return np.frombuffer(joined.encode("latin-1"), dtype=np.uint8), starts
+    except UnicodeEncodeError:
+        return np.frombuffer(joined.encode("utf-32-le"), dtype=np.uint32), starts
 
 
-def letters_of(texts: pl.Series) -> tuple[NDArray[np.uint32], Codes]:
-    """Return the letters of all texts one after another, and where each text begins and ends."""
-    joined = "".join(texts.to_list()).encode("utf-32-le", "surrogatepass")
-    lengths = texts.str.len_chars().to_numpy()
-    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-    return np.frombuffer(joined, dtype=np.uint32), starts
+def offsets_of(lengths: NDArray[Any]) -> Codes:
+    """Return where each of several things begins and ends that come one after another."""
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)

@@ -58,7 +58,7 @@ class TextComparing(Comparing):
             a, b = left[several], right[several]
             in_order = self.sorted.similarity(a, b)
             similarity[several] = np.maximum(similarity[several], in_order)
-            mistyped[several] |= self.sorted.texts[a] == self.sorted.texts[b]
+            mistyped[several] |= self.sorted.same(a, b)
         result = by_cuts(similarity, self.field.cuts, MISTYPED + 1)
         result[mistyped] = MISTYPED
         return result

@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin.comparison.base import falling_weights
+from kolchin.likelihoods.kernels import share_out
 from kolchin.likelihoods.sharing import LEAST_PAIRS, LEAST_SHARE, Chances, Patterns, Sets, find_sets
 from kolchin.parameters import FloatArray, IntArray
+from kolchin.threads import over_ranges
 
 Masks = NDArray[np.bool_]
 
@@ -31,6 +33,8 @@ LARGEST_SHARE = 0.5
 
 REPLACED = 0.01
 STEPS, PRUNED_AT = 60, (10, 20, 30, 45)
+RANGE = 1 << 15
+"""So many patterns are looked at in one go."""
 
 
 class Dependence(NamedTuple):
@@ -96,6 +100,15 @@ def learn_dependence(patterns: Patterns, chances: Chances) -> Dependence:
     return _Fit(patterns, chances, find_sets(patterns, chances)).run()
 
 
+class Shares(NamedTuple):
+    """Pairs by shared set and by set that entities have replaced, and the levels among them."""
+
+    by_set: FloatArray
+    by_entity: FloatArray
+    typed: FloatArray
+    m: FloatArray
+
+
 class _Fit:
     """Rates of patterns: by chance, by each shared set, by entities with each set replaced."""
 
@@ -105,7 +118,9 @@ class _Fit:
         n_levels = [levels.size for levels in chances.u]
         self.offsets = np.concatenate([[0], np.cumsum(n_levels)]).astype(np.int64)
         shown = patterns.levels >= 0
-        self.place = np.where(shown, patterns.levels + self.offsets[:-1], self.offsets[-1])
+        place = np.where(shown, patterns.levels + self.offsets[:-1], self.offsets[-1])
+        self.place = np.ascontiguousarray(place, dtype=np.int16)
+        self.gain = np.ascontiguousarray(patterns.log_gain)
         weight = max(PSEUDO_PAIRS * self.n_records, FEWEST_PSEUDO)
         expected = [falling_weights(n) / falling_weights(n).sum() for n in n_levels]
         self.m: FloatArray = np.concatenate(expected)
@@ -128,10 +143,10 @@ class _Fit:
     def run(self) -> Dependence:
         """Alternate between shares of patterns and parameters; drop sets without support."""
         for step in range(STEPS):
-            by_set, by_entity = self._shares()
-            self._maximise(by_set, by_entity)
+            shares = self._shares()
+            self._maximise(shares)
             if step in PRUNED_AT:
-                self._prune(by_entity)
+                self._prune(shares.by_entity)
         most = LARGEST_SHARE * self.chances.n_pairs
         return Dependence(
             self.shared,
@@ -145,26 +160,37 @@ class _Fit:
             self.m_weights,
         )
 
-    def _shares(self) -> tuple[FloatArray, FloatArray]:
+    def _shares(self, threads: int | None = None) -> Shares:
         """Divide the pairs of each pattern among shared sets and entities; chance has the rest."""
-        gain = self.patterns.log_gain
-        log_typed = np.append(np.log(self.typed), 0.0)[self.place] + gain
-        log_m = np.append(np.log(self.m), 0.0)[self.place] + gain
-        parts = np.column_stack(
-            [
-                np.full(len(gain), np.log(max(self.chances.n_pairs, 1.0))),
-                log_parts(log_typed, self.shared, self.n_shared),
-                log_parts(log_m, ~self.replaced, self.n_linked * self.rho),
-            ]
-        )
-        shares = np.exp(parts - parts.max(axis=1, keepdims=True))
-        shares *= (self.patterns.number / shares.sum(axis=1))[:, None]
-        first = 1 + len(self.sets)
-        return shares[:, 1:first], shares[:, first:]
+        n_sets = len(self.sets)
+        bits = 1 << np.arange(len(self.chances.u))
+        sets: IntArray = np.concatenate([self.shared @ bits, ~self.replaced @ bits]).astype(int)
+        chance = np.concatenate([self.n_shared, self.n_linked * self.rho])
+        log_sets = np.log(np.maximum(chance, 1e-300))
+        log_levels = np.log(np.maximum([np.append(self.typed, 1), np.append(self.m, 1)], 1e-300))
+        log_rest = float(np.log(max(self.chances.n_pairs, 1.0)))
+        counts = np.concatenate([~self._counted, np.ones(len(self.replaced), dtype=bool)])
+        number = self.patterns.number
 
-    def _maximise(self, by_set: FloatArray, by_entity: FloatArray) -> None:
-        self.n_shared = by_set.sum(axis=0)
-        counted = np.array([one in self.known for one in self.sets], dtype=bool)
+        def part(first: int, last: int) -> tuple[FloatArray, FloatArray]:
+            totals, found = np.zeros(sets.size), np.zeros(log_levels.shape)
+            given = self.place, self.gain, number, log_levels, log_rest, sets, log_sets, n_sets
+            share_out(*given, counts, first, last, totals, found)
+            return totals, found
+
+        parts = over_ranges(part, number.size, RANGE, threads)
+        totals = np.sum([np.zeros(sets.size), *(one for one, _ in parts)], axis=0)
+        found = np.sum([np.zeros(log_levels.shape), *(one for _, one in parts)], axis=0)
+        return Shares(totals[:n_sets], totals[n_sets:], *found[:, :-1])
+
+    @property
+    def _counted(self) -> Masks:
+        """Which shared sets were counted among all pairs of records."""
+        return np.array([one in self.known for one in self.sets], dtype=bool)
+
+    def _maximise(self, shares: Shares) -> None:
+        self.n_shared = shares.by_set.copy()
+        counted = self._counted
         for k in np.flatnonzero(counted):
             # Pairs that agree on little are seldom candidates: these were counted among all.
             larger = (self.shared & self.shared[k]).sum(axis=1) == self.shared[k].sum()
@@ -172,11 +198,11 @@ class _Fit:
             exact = float(np.prod(self.typed[self.offsets[:-1][self.shared[k]]]))
             rest = alike / exact - self.n_shared[larger & ~counted].sum()
             self.n_shared[k] = max(rest, 1.0)
-        self.n_linked = min(float(by_entity.sum()), float(self.n_records))
-        rho = by_entity.sum(axis=0) + self.rho_weights
+        self.n_linked = min(float(shares.by_entity.sum()), float(self.n_records))
+        rho = shares.by_entity + self.rho_weights
         self.rho = rho / rho.sum()
-        self.m = self._levels(by_entity @ ~self.replaced, self.m_weights)
-        self.typed = self._levels(by_set[:, ~counted] @ self.shared[~counted], self.typed_weights)
+        self.m = self._scaled(shares.m + self.m_weights)
+        self.typed = self._scaled(shares.typed + self.typed_weights)
 
     def _alike_entities(self, fields: Masks) -> float:
         """Return how many pairs of one entity agree exactly on some fields, as things stand."""
@@ -185,11 +211,8 @@ class _Fit:
         exact = np.where(self.replaced[:, fields], by_chance, self.m[first])
         return self.n_linked * float(self.rho @ exact.prod(axis=1))
 
-    def _levels(self, pairs: FloatArray, weights: FloatArray) -> FloatArray:
-        """Count the levels of pairs by field, add prior weights, and scale."""
-        n_places = int(self.offsets[-1])
-        found = np.bincount(self.place.ravel(), pairs.ravel().astype(float), n_places + 1)
-        counts = found[:n_places] + weights
+    def _scaled(self, counts: FloatArray) -> FloatArray:
+        """Scale the levels of each field to sum to one."""
         totals = np.add.reduceat(counts, self.offsets[:-1])
         result: FloatArray = counts / np.repeat(totals, np.diff(self.offsets))
         return result
@@ -199,7 +222,7 @@ class _Fit:
         kept = self.n_shared > least
         self.sets = [one for one, stays in zip(self.sets, kept, strict=True) if stays]
         self.n_shared, self.shared = self.n_shared[kept], self.shared[kept]
-        stays = by_entity.sum(axis=0) > least
+        stays = by_entity > least
         stays[0] = True
         self.replaced, self.rho_weights = self.replaced[stays], self.rho_weights[stays]
         self.rho = self.rho[stays] / self.rho[stays].sum()

@@ -19,7 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 from kolchin import kernels
 from kolchin.comparison import Comparisons
 from kolchin.comparison.base import falling_weights
-from kolchin.comparison.numbering import distinct_rows
+from kolchin.comparison.kernels import is_sorted, list_neighbours
+from kolchin.comparison.numbering import counted, distinct_rows
 from kolchin.errors import ModelError
 from kolchin.likelihoods.dependence import (
     Dependence,
@@ -34,6 +35,10 @@ MOST_FIELDS = 16
 """The fields that a record shows are the bits of a small number."""
 
 DRAWS_FOR_EVIDENCE = 100
+
+STEP, DECIDED = 0.25, 12.0
+"""Patterns count as one whose log evidence differs by less than a step, or is so far from even odds
+that there is no doubt (e^-12 is 6 in a million)."""
 
 
 class Outcomes(NamedTuple):
@@ -131,7 +136,7 @@ class Exemplar:
         self.shown: NDArray[np.int32] = (compared.shows @ bits).astype(np.int32)
         pattern = self._number_patterns(compared)
         self._list_pairs(compared.pairs, pattern, compared.shows.shape[0])
-        self._number = np.bincount(pattern, minlength=self.n_patterns).astype(float)
+        self._number: FloatArray = counted(pattern, self.n_patterns).astype(float)
         self._depend(dependence)
 
     @classmethod
@@ -150,6 +155,7 @@ class Exemplar:
             together=comparisons.together,
         )
         likelihood._depend(learn_dependence(likelihood.patterns, chances))
+        likelihood._merge_alike()
         return likelihood
 
     @property
@@ -190,16 +196,40 @@ class Exemplar:
         self.n_patterns = len(first)
         return pattern if compared.which is None else pattern[compared.which]
 
+    def _merge_alike(self, step: float = STEP, margin: float = DECIDED) -> None:
+        """Make one pattern of those with the same levels and nearly the same evidence.
+
+        They differ in how frequent the values are on which records agree, but each costs time in
+        every step of a chain. Evidence is nearly the same within a step of its log; beyond the
+        margin around even odds, at one to N that a pair starts with, it is as good as the same.
+        Where patterns become one, the gain of each field is the mean over pairs.
+        """
+        n, values = self.n_patterns, self.start()
+        log_linked = log_mixture(self.log_ratios(values), self.kept, self._rho(values))
+        beyond = (log_linked - self.log_unlinked)[:n] - np.log(max(self.shown.size, 1))
+        near = np.rint(np.clip(beyond, -margin, margin) / step).astype(np.int64)
+        place, constant, number = self.place[:n], self.constant[:n], self._number
+        rows, which = distinct_rows([*place.T, near])
+        self._number = np.bincount(which, number).astype(float)
+        means = [np.bincount(which, number * gain) / self._number for gain in constant.T]
+        self.place = np.concatenate([place[rows], self.place[n:]])
+        self.constant = np.concatenate([np.column_stack(means), self.constant[n:]])
+        self.n_patterns = len(rows)
+        np.take(which, self.pattern, out=self.pattern, mode="clip")
+        self._depend(self.dependence)
+
     def _list_pairs(
         self, pairs: NDArray[np.int32], pattern: NDArray[np.int32], n_records: int
     ) -> None:
         """List for each record those it was compared with."""
-        record = np.concatenate([pairs[:, 0], pairs[:, 1]])
-        other = np.concatenate([pairs[:, 1], pairs[:, 0]])
-        order = np.lexsort([other, record])
-        self.begins = np.concatenate([[0], np.cumsum(np.bincount(record, minlength=n_records))])
-        self.others: NDArray[np.int32] = other[order].astype(np.int32)
-        self.pattern: NDArray[np.int32] = np.tile(pattern, 2)[order].astype(np.int32)
+        ordered, marks = pairs, pattern
+        if not is_sorted(pairs):
+            order = np.lexsort([pairs[:, 1], pairs[:, 0]])
+            ordered, marks = pairs[order], pattern[order]
+        self.begins: IntArray = np.empty(n_records + 1, dtype=np.int64)
+        self.others: NDArray[np.int32] = np.empty(2 * len(pairs), dtype=np.int32)
+        self.pattern: NDArray[np.int32] = np.empty(2 * len(pairs), dtype=np.int32)
+        list_neighbours(ordered, marks, self.begins, self.others, self.pattern)
         self.pairs = pairs
 
     @property

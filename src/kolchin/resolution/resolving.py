@@ -10,7 +10,7 @@ from kolchin.errors import ModelError
 from kolchin.model import Model
 from kolchin.parameters import Gamma, Hyper
 from kolchin.priors import Prior
-from kolchin.records import Compared, DataWarning
+from kolchin.records import DataWarning
 from kolchin.records.fields import FieldLike
 from kolchin.records.loading import load
 from kolchin.resolution.directory import RunDirectory
@@ -170,10 +170,8 @@ def resume(
 
 
 def _model(settings: Settings, given: Input, display: Display) -> Model:
-    """Build the model once, which may take seconds where there is much to compare."""
-    if any(isinstance(field, Compared) for field in given.records.fields):
-        display.phase("comparing candidate pairs")
-    return settings.model(given.records, given.source)
+    """Build the model once, which may take a while where there is much to compare."""
+    return settings.model(given.records, given.source, display.phase)
 
 
 def _check_more(directory: RunDirectory, draws: int) -> None:

@@ -1,7 +1,7 @@
 """What a run was asked for, as plain data from which it can be made again."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
@@ -83,10 +83,23 @@ class Settings:
         how = bool(tied), int(chains), draws, warmup, int(seed), bool(one_per_source)
         return cls(chosen, delta, *how, keys=wanted)
 
-    def model(self, records: Records, source: pl.Series | None = None) -> Model:
-        """Return the model of some records that come from these sources."""
+    def model(
+        self,
+        records: Records,
+        source: pl.Series | None = None,
+        tell: Callable[[str], None] | None = None,
+    ) -> Model:
+        """Return the model of some records that come from these sources; tell what goes on."""
         sources = source_numbers(source) if self.one_per_source else None
-        return Model(records, self.prior, self.delta, self.tied, sources=sources, keys=self.keys)
+        return Model(
+            records,
+            self.prior,
+            self.delta,
+            self.tied,
+            sources=sources,
+            keys=self.keys,
+            tell=tell,
+        )
 
     def plan(self) -> Plan:
         """Return how chains run."""

@@ -1,0 +1,55 @@
+import numpy as np
+import pytest
+
+from kolchin.likelihoods.exemplar import Exemplar, Outcomes
+
+
+def many_patterns(n_records=400, seed=1):
+    """Pairs whose levels are few and whose values have many different frequencies."""
+    rng = np.random.default_rng(seed)
+    i, j = np.triu_indices(n_records, 1)
+    some = np.sort(rng.choice(i.size, 5_000, replace=False))
+    pairs = np.column_stack([i[some], j[some]]).astype(np.int32)
+    levels = rng.integers(-1, 3, (len(pairs), 3)).astype(np.int8)
+    chance = np.where(levels == 0, 4.0 ** -rng.integers(1, 6, levels.shape), 0.3)
+    shows = np.ones((n_records, 3), dtype=bool)
+    outcomes = Outcomes(pairs, levels, chance, (3, 3, 3), np.full(3, 0.7), shows)
+    return Exemplar(outcomes, ["a", "b", "c"])
+
+
+def evidence(likelihood):
+    return np.log(likelihood.ratios(likelihood.start())[0])[likelihood.pattern]
+
+
+def levels_of(likelihood):
+    return likelihood.place[likelihood.pattern]
+
+
+def test_patterns_that_become_one_have_the_same_levels_and_nearly_the_same_evidence():
+    likelihood, merged = many_patterns(), many_patterns()
+    merged._merge_alike(step=0.5, margin=100.0)
+    assert merged.n_patterns < 0.6 * likelihood.n_patterns
+    assert np.array_equal(levels_of(likelihood), levels_of(merged))
+    assert np.abs(evidence(likelihood) - evidence(merged)).max() <= 0.5
+    assert merged._number.sum() == likelihood._number.sum()
+    assert merged.place.shape[0] == merged.n_patterns + 8
+
+
+@pytest.mark.parametrize("threshold", [1.0, 3.0])
+def test_evidence_far_from_even_odds_stays_on_its_side(threshold):
+    likelihood, merged = many_patterns(), many_patterns()
+    merged._merge_alike(step=0.25, margin=threshold)
+    before, after = (evidence(one) - np.log(400) for one in (likelihood, merged))
+    near = np.abs(before) < threshold - 0.25
+    assert np.abs(after - before)[near].max() <= 0.25
+    beyond = np.abs(before) > threshold + 0.25
+    assert np.array_equal(np.sign(before[beyond]), np.sign(after[beyond]))
+
+
+def test_where_all_patterns_differ_in_levels_nothing_changes():
+    likelihood = many_patterns()
+    likelihood._merge_alike(step=0.25, margin=1e-9)
+    ratios, n_patterns = likelihood.ratios(likelihood.start()), likelihood.n_patterns
+    likelihood._merge_alike(step=0.25, margin=1e-9)
+    assert likelihood.n_patterns == n_patterns
+    np.testing.assert_array_equal(likelihood.ratios(likelihood.start())[0], ratios[0])

@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+
+from kolchin.likelihoods import dependence
+from kolchin.likelihoods.dependence import _Fit, log_parts
+from kolchin.likelihoods.sharing import Chances, Patterns, Sets
+
+
+def a_fit(n_fields, n_patterns=3_000, seed=1):
+    """Patterns at random, and sets of which some were counted among all pairs."""
+    rng = np.random.default_rng(seed)
+    u = tuple(rng.dirichlet(np.arange(1, 5)) for _ in range(n_fields))
+    levels = rng.integers(-1, 4, (n_patterns, n_fields)).astype(np.int8)
+    shown = levels >= 0
+    chance = np.column_stack([u[f][levels[:, f]] for f in range(n_fields)])
+    gain = np.where(shown, -np.log(chance), 0.0)
+    number = rng.integers(1, 50, n_patterns).astype(float)
+    agrees = tuple(np.arange(4) < 2 for _ in range(n_fields))
+    together = np.ones((n_fields, n_fields))
+    chances = Chances(5_000, u, agrees, np.ones(1 << n_fields), together)
+    sets = Sets({0b11: 3_000.0, 0b110: 40.0, 0b101: 7.0}, {0b11: 4_000.0}, [0b11, 0b1])
+    return _Fit(Patterns(levels, gain, number), chances, sets)
+
+
+def slow_shares(fit):
+    """Divide pairs among classes, all at once."""
+    gain = fit.patterns.log_gain
+    log_typed = np.append(np.log(fit.typed), 0.0)[fit.place] + gain
+    log_m = np.append(np.log(fit.m), 0.0)[fit.place] + gain
+    parts = np.column_stack(
+        [
+            np.full(len(gain), np.log(fit.chances.n_pairs)),
+            log_parts(log_typed, fit.shared, fit.n_shared),
+            log_parts(log_m, ~fit.replaced, fit.n_linked * fit.rho),
+        ]
+    )
+    shares = np.exp(parts - parts.max(axis=1, keepdims=True))
+    shares *= (fit.patterns.number / shares.sum(axis=1))[:, None]
+    first = 1 + len(fit.sets)
+    by_set, by_entity = shares[:, 1:first], shares[:, first:]
+    n_places = int(fit.offsets[-1])
+
+    def levels(pairs):
+        return np.bincount(fit.place.ravel(), pairs.ravel(), n_places + 1)[:n_places]
+
+    counted = np.array([one in fit.known for one in fit.sets])
+    typed = levels(by_set[:, ~counted] @ fit.shared[~counted].astype(float))
+    return by_set.sum(axis=0), by_entity.sum(axis=0), typed, levels(by_entity @ ~fit.replaced)
+
+
+@pytest.mark.parametrize("n_fields", [3, 4, 7])
+def test_shares_are_those_of_the_readable_sum(n_fields):
+    fit = a_fit(n_fields)
+    for _ in range(3):
+        shares = fit._shares()
+        for fast, slow in zip(shares, slow_shares(fit), strict=True):
+            np.testing.assert_allclose(fast, slow, rtol=1e-9, atol=1e-9)
+        fit._maximise(shares)
+
+
+def test_shares_are_the_same_for_any_number_of_threads(monkeypatch):
+    monkeypatch.setattr(dependence, "RANGE", 700)
+    fit = a_fit(5)
+    first, *others = (fit._shares(threads) for threads in (1, 2, 3))
+    for other in others:
+        for one, two in zip(first, other, strict=True):
+            np.testing.assert_array_equal(one, two)
