@@ -296,16 +296,19 @@ class TestEndings:
 
 class TestFaults:
     def fill_disk(self, monkeypatch, number):
-        savez = np.savez
         count = iter(range(10_000))
 
-        def full(file, **arrays):
-            if next(count) >= number:
-                file.write(b"half of it")
-                raise OSError(errno.ENOSPC, "No space left on device")
-            savez(file, **arrays)
+        def until_full(write):
+            def full(file, **arrays):
+                if next(count) >= number:
+                    file.write(b"half of it")
+                    raise OSError(errno.ENOSPC, "No space left on device")
+                write(file, **arrays)
 
-        monkeypatch.setattr(np, "savez", full)
+            return full
+
+        for name in ("savez", "savez_compressed"):
+            monkeypatch.setattr(np, name, until_full(getattr(np, name)))
 
     @pytest.mark.parametrize("number", [1, 4])
     def test_a_full_disk(self, whole, table, tmp_path, monkeypatch, number):

@@ -21,7 +21,8 @@ from kolchin.posterior.packing import Chain
 if TYPE_CHECKING:
     from kolchin.posterior.draws import Posterior
 
-FORMAT = 1
+FORMAT = 2
+EPISODES = ("members", "sizes", "born", "died")
 PATTERN = "draws-[0-9][0-9][0-9][0-9][0-9].npz"
 
 
@@ -42,7 +43,8 @@ def save(posterior: "Posterior", path: Path, first_draw: int = 0) -> None:
     for k, values in enumerate(posterior.parameters.values()):
         arrays[f"parameter-{k}"] = values
     for c, chain in enumerate(posterior.chains):
-        arrays |= {f"chain-{c}-{name}": array for name, array in chain._asdict().items()}
+        for name in EPISODES:
+            arrays[f"chain-{c}-{name}"] = _narrow(getattr(chain, name))
     _write(path, arrays)
 
 
@@ -92,9 +94,14 @@ def _parts(folder: Path) -> list[Path]:
     return sorted(folder.glob(PATTERN))
 
 
+def _narrow(array: NDArray[np.int32]) -> NDArray[Any]:
+    """Return numbers from 0 on in as few bytes as they need."""
+    return array.astype(np.min_scalar_type(int(array.max(initial=0))))
+
+
 def _write(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
     with replacing(path) as part, part.open("wb") as file:
-        np.savez(file, allow_pickle=False, **arrays)
+        np.savez_compressed(file, allow_pickle=False, **arrays)
 
 
 @contextmanager
@@ -130,16 +137,16 @@ def _load_file(path: Path) -> tuple["Posterior", int]:
 
     with _open(path) as data:
         header = _header(path, data)
-        chains = tuple(
-            Chain(*(data[f"chain-{c}-{name}"] for name in Chain._fields))
+        names, log_joint = header["parameters"], data["log_joint"]
+        chains = [
+            [data[f"chain-{c}-{name}"].astype(np.int32) for name in EPISODES]
             for c in range(header["n_chains"])
-        )
-        names = header["parameters"]
+        ]
         posterior = Posterior(
             n_records=header["n_records"],
-            chains=chains,
+            chains=tuple(Chain._make([*chain, log_joint.shape[1]]) for chain in chains),
             parameters={name: data[f"parameter-{k}"] for k, name in enumerate(names)},
-            log_joint=data["log_joint"],
+            log_joint=log_joint,
             settings=header["settings"],
         )
     return posterior, int(header["first_draw"])

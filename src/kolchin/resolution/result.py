@@ -76,7 +76,7 @@ class Result:
         return cls(
             Input.load(directory.posterior),
             Settings.from_json(asked["settings"]),
-            Posterior.load(directory.posterior),
+            directory.draws(),
             "time" if header["ended"] == "stopped" else header["ended"],
             seconds,
         )

@@ -11,7 +11,7 @@ from kolchin.likelihoods import Exemplar
 from kolchin.model import Model
 from kolchin.parameters import FloatArray, IntArray, Values
 from kolchin.partitions import canonical, size_counts
-from kolchin.posterior import Draw
+from kolchin.posterior import Snapshot
 from kolchin.priors.base import SizeCounts, table_size
 from kolchin.sampling.candidates import kernel_data
 from kolchin.sampling.loose import Loose, loose_pairs
@@ -195,8 +195,8 @@ class Chain:
         self.move(n_moves)
         self.update()
 
-    def draw(self) -> Draw:
-        """Return the state."""
+    def draw(self) -> Snapshot:
+        """Return the state; the rings are the chain's own."""
         prior, likelihood = self.model.prior, self.model.likelihood
         n_records = self.model.n_records
         values = prior.collapsed(self.prior_values)
@@ -215,7 +215,7 @@ class Chain:
         parameters |= likelihood.sampled(self.own_values)
         if self.model.compared is not None:
             parameters |= self.model.compared.sampled(self.own_values)
-        return Draw(self.members, self.sizes, parameters, log_joint)
+        return Snapshot(self.following, parameters, log_joint)
 
     def _log_compared(self, compared: Exemplar) -> float:
         """Log joint density of the compared fields and their parameters."""
