@@ -36,6 +36,10 @@ MOST_FIELDS = 16
 
 DRAWS_FOR_EVIDENCE = 100
 
+LARGEST_PRODUCT = 150.0
+SMALLEST_CHANCE = 1e-150
+"""Ratios whose absolute logs add up to less are multiplied: sums with such chances are exact."""
+
 
 class Outcomes(NamedTuple):
     """Pairs of records (i < j) that were compared, and the level of each field (-1: missing).
@@ -329,17 +333,19 @@ class Exemplar:
         for pick in picks:
             values = {name: draws[name][pick] if name in draws else start[name] for name in start}
             total += self._by_field(values, patterns)
-        return (total / picks.size)[place]
+        return (total / picks.size - self._unlinked_by_field(patterns))[place]
 
     def _by_field(self, values: Values, patterns: IntArray) -> FloatArray:
-        """Divide the log evidence of patterns among the fields."""
+        """Divide the log chance of patterns in an entity, over independent fields, by field."""
         log_m = np.append(np.log(values["m"]), 0.0)[self.place[patterns]] + self.constant[patterns]
-        parts = _differences(log_m, self.kept, self._rho(values))
-        if self.dependence is not None and len(self.dependence.shared):
-            shared, chance = self.dependence.unlinked
-            log_typed = np.append(np.log(self.dependence.typed), 0.0)[self.place[patterns]]
-            parts -= _differences(log_typed + self.constant[patterns], shared, chance)
-        return parts
+        return _differences(log_m, self.kept, self._rho(values))
+
+    def _unlinked_by_field(self, patterns: IntArray) -> FloatArray:
+        """Divide the log chance of patterns between unrelated records among the fields."""
+        if self.dependence is None or not len(self.dependence.shared):
+            return np.zeros((patterns.size, self.n_fields))
+        log_typed = np.append(np.log(self.dependence.typed), 0.0)[self.place[patterns]]
+        return _differences(log_typed + self.constant[patterns], *self.dependence.unlinked)
 
     def patterns_of(self, pairs: NDArray[Any]) -> IntArray:
         """Return the pattern of each pair, compared or not."""
@@ -384,6 +390,27 @@ def _differences(
     log_ratios: FloatArray, fields: NDArray[np.bool_], chance: FloatArray
 ) -> FloatArray:
     """Return what each field adds to a mixture, on average over both orders of the fields."""
+    small = np.abs(log_ratios).sum(axis=1) < LARGEST_PRODUCT
+    result = np.empty_like(log_ratios)
+    result[~small] = _log_differences(log_ratios[~small], fields, chance)
+    ratios = np.exp(log_ratios[small]).T
+    total = np.zeros_like(ratios)
+    for order in (range(len(ratios)), range(len(ratios) - 1, -1, -1)):
+        parts = np.repeat(np.maximum(chance, SMALLEST_CHANCE)[:, None], ratios.shape[1], axis=1)
+        before = np.log(parts.sum(axis=0))
+        for f in order:
+            np.multiply(parts, ratios[f], out=parts, where=fields[:, f, None])
+            after = np.log(parts.sum(axis=0))
+            total[f] += (after - before) / 2
+            before = after
+    result[small] = total.T
+    return result
+
+
+def _log_differences(
+    log_ratios: FloatArray, fields: NDArray[np.bool_], chance: FloatArray
+) -> FloatArray:
+    """Return the same for any ratios, slowly."""
     n_fields = log_ratios.shape[1]
     total = np.zeros_like(log_ratios)
     for order in (range(n_fields), range(n_fields - 1, -1, -1)):

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from kolchin.evaluation import encode, evaluate, pairwise_rates
+from kolchin.evaluation import encode, evaluate, numbered, pairwise_rates
 
 if TYPE_CHECKING:
     from kolchin.posterior.draws import Posterior
@@ -36,6 +36,7 @@ def evaluate_posterior(
     ``posterior``, which has mean, sd, q05, q50 and q95 over the draws for each pairwise, B-cubed
     and cluster rate.
     """
+    truth = numbered(truth)
     estimate = evaluate(posterior.point_estimate("vi") if labels is None else labels, truth)
     paper = evaluate(posterior.point_estimate("paper"), truth)
     rates = pairwise_draws(posterior, truth) | cluster_draws(posterior, truth)
