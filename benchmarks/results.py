@@ -1,5 +1,7 @@
 """What the results of a run cost once it is drawn: memory and seconds of every summary.
 
+python benchmarks/results.py [--n 1000000] [--chains 4] [--draws 200] [--changes 5000]
+
 A posterior of many records is made up: entities of one to four records, some records that are
 undecided between two entities, and of these some that change their mind from draw to draw.
 """
@@ -14,9 +16,11 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from kolchin.posterior import Posterior, Recorder
 from kolchin.posterior.recorder import recorded
+from kolchin.resolution.directory import part_length
 
 
 @njit
@@ -33,13 +37,13 @@ def change(following: Any, records: Any, targets: Any) -> None:
             following[target] = n
 
 
-def entities(rng: np.random.Generator, n_records: int) -> np.ndarray:
+def entities(rng: np.random.Generator, n_records: int) -> NDArray[np.int64]:
     """Return the true entity of each record, in no order."""
     sizes = rng.choice(4, n_records, p=[0.35, 0.35, 0.2, 0.1]) + 1
     return rng.permutation(np.repeat(np.arange(n_records), sizes)[:n_records])
 
 
-def rings(truth: np.ndarray) -> np.ndarray:
+def rings(truth: NDArray[np.int64]) -> NDArray[np.int32]:
     """Turn entities into rings."""
     order = np.argsort(truth, kind="stable")
     following = np.empty(truth.size, dtype=np.int32)
@@ -49,23 +53,28 @@ def rings(truth: np.ndarray) -> np.ndarray:
     return following
 
 
-def made_up(n_records: int, n_chains: int, n_draws: int, n_changes: int) -> tuple[Any, Any]:
-    """Return recorders, one a chain, and the true entities."""
+def record(
+    folder: Path, n_records: int, n_chains: int, n_draws: int, n_changes: int
+) -> NDArray[np.int64]:
+    """Make up chains, write their draws in parts as a run does, and return the true entities."""
     rng = np.random.default_rng(1)
     truth = entities(rng, n_records)
     undecided = rng.choice(n_records, min(8 * n_changes, n_records // 4), replace=False)
     settled = np.setdiff1d(np.arange(n_records), undecided)
     homes = np.column_stack((undecided, rng.choice(settled, (undecided.size, 2))))
-    recorders = []
-    for _ in range(n_chains):
-        following = rings(truth)
-        recorder = Recorder(n_records)
-        for _ in range(n_draws):
+    chains = [(rings(truth), Recorder(n_records)) for _ in range(n_chains)]
+    saved = 0
+    for t in range(n_draws):
+        for following, recorder in chains:
             some = rng.choice(undecided.size, n_changes, replace=False)
             change(following, undecided[some], homes[some, rng.integers(3, size=n_changes)])
             recorder.add(following, {"delta": rng.random()}, rng.normal())
-        recorders.append(recorder)
-    return recorders, truth
+        if t + 1 - saved == part_length(n_records) or t + 1 == n_draws:
+            recorded([recorder for _, recorder in chains], {}, saved).append(folder)
+            saved = t + 1
+            for _, recorder in chains:
+                recorder.forget(saved)
+    return truth
 
 
 def peak() -> float:
@@ -75,9 +84,10 @@ def peak() -> float:
 
 def timed(name: str, step: Callable[[], Any]) -> Any:
     """Do something and say how long it took."""
-    began = time.perf_counter()
+    began, used = time.perf_counter(), time.process_time()
     result = step()
-    print(f"{name:16} {time.perf_counter() - began:7.2f} s   peak {peak():6.0f} MB", flush=True)
+    seconds, cpu = time.perf_counter() - began, time.process_time() - used
+    print(f"{name:16} {seconds:7.2f} s {cpu:7.2f} CPU s   peak {peak():6.0f} MB", flush=True)
     return result
 
 
@@ -89,15 +99,13 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=200)
     parser.add_argument("--changes", type=int, default=5_000)
     given = parser.parse_args()
-    made_up(100, 2, 3, 5)  # compiles
     shape = given.n, given.chains, given.draws, given.changes
-    recorders, truth = timed("recording", lambda: made_up(*shape))
-    posterior = timed("posterior", lambda: recorded(recorders, {}))
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "draws.npz"
-        timed("save", lambda: posterior.save(path))
-        print(f"{path.stat().st_size / 2**20:.0f} MB on disk")
-        posterior = timed("load", lambda: Posterior.load(path))
+        record(Path(folder) / "compiling", 100, 2, 3, 5)
+        draws = Path(folder) / "draws"
+        truth = timed("recording", lambda: record(draws, *shape))
+        print(f"{sum(p.stat().st_size for p in draws.iterdir()) / 2**20:.0f} MB on disk")
+        posterior = timed("loading", lambda: Posterior.load(draws))
     timed("statistics", lambda: posterior.statistics)
     timed("diagnostics", posterior.diagnostics)
     timed("distinct", lambda: posterior.distinct)

@@ -296,19 +296,16 @@ class TestEndings:
 
 class TestFaults:
     def fill_disk(self, monkeypatch, number):
+        savez = np.savez
         count = iter(range(10_000))
 
-        def until_full(write):
-            def full(file, **arrays):
-                if next(count) >= number:
-                    file.write(b"half of it")
-                    raise OSError(errno.ENOSPC, "No space left on device")
-                write(file, **arrays)
+        def full(file, **arrays):
+            if next(count) >= number:
+                file.write(b"half of it")
+                raise OSError(errno.ENOSPC, "No space left on device")
+            savez(file, **arrays)
 
-            return full
-
-        for name in ("savez", "savez_compressed"):
-            monkeypatch.setattr(np, name, until_full(getattr(np, name)))
+        monkeypatch.setattr(np, "savez", full)
 
     @pytest.mark.parametrize("number", [1, 4])
     def test_a_full_disk(self, whole, table, tmp_path, monkeypatch, number):

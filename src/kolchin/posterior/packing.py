@@ -70,8 +70,8 @@ def arranged(
     from kolchin.posterior.kernels import join_episodes, sort_sets
 
     kept = born < died
-    members, sizes = members[np.repeat(kept, sizes)].astype(np.int32), sizes[kept]
-    born, died = born[kept].astype(np.int32), died[kept].astype(np.int32)
+    members, sizes = members[np.repeat(kept, sizes)].astype(np.int32, copy=False), sizes[kept]
+    born, died = (when[kept].astype(np.int32, copy=False) for when in (born, died))
     offsets = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
     sort_sets(members, offsets)
     order = np.lexsort((members[offsets[:-1]], born))
@@ -93,7 +93,7 @@ def join_chains(parts: Sequence[Chain]) -> Chain:
     """Put the draws of several stores one after another."""
     if len(parts) == 1:
         return parts[0]
-    starts = np.cumsum([0, *(part.n_draws for part in parts)])
+    starts = np.cumsum([0, *(part.n_draws for part in parts)], dtype=np.int32)
     return arranged(
         np.concatenate([part.members for part in parts]),
         np.concatenate([part.sizes for part in parts]),
