@@ -137,6 +137,12 @@ def encode(values: ArrayLike | Sequence[Any]) -> Codes:
     return np.where(missing[codes], -1, codes) if codes.size else codes
 
 
+def numbered(values: ArrayLike | Sequence[Any]) -> NDArray[np.float64]:
+    """Return entities as numbers, missing ones as NaN: text is slow to encode more than once."""
+    codes = encode(values)
+    return np.where(codes < 0, np.nan, codes)
+
+
 def _encode_numbers(values: NDArray[Any]) -> Codes:
     missing = np.isnan(values) if values.dtype.kind == "f" else np.zeros(values.size, dtype=bool)
     codes = np.full(values.size, -1, dtype=np.int64)

@@ -1219,7 +1219,7 @@ def chaperones(
     them and go on. The pair waits in ``pending`` (else -1): how far tables reach depends on the
     state, so another pair in its place would be wrong.
 
-    With ``in_rings`` the pairs are each record of the shard (in turn) and its neighbour in the ring.
+    With ``in_rings`` the pairs are each record of the shard and its neighbour in the ring, in turn.
     They depend on the state, so the posterior is not kept: that is for warm-up alone, to free a
     start from clusters that no proposed pair would ever take apart.
     """
@@ -1951,9 +1951,7 @@ def root_of(group: Int64s, record: int) -> int:
 
 
 @lean
-def others_of(
-    following: Int32s, within: Int64s, start: int, left_out: int, members: Int32s
-) -> int:
+def others_of(following: Int32s, within: Int64s, start: int, left_out: int, members: Int32s) -> int:
     """List the records of a ring without one; 0 if they do not fit or are not all in the shard."""
     n_members = 0
     n = start

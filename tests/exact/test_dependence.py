@@ -17,7 +17,7 @@ from problems import FIXED, FREQUENCIES, codes, log_of_all
 from scipy import stats
 
 import kolchin as kp
-from kolchin.likelihoods import Exemplar, Outcomes
+from kolchin.likelihoods import Exemplar, Outcomes, exemplar
 from kolchin.likelihoods.dependence import Dependence, log_mixture
 from kolchin.records import Records
 
@@ -303,6 +303,23 @@ def test_evidence_of_independent_fields_is_their_own():
         chances = problem.chances[pair]
         own = [log(problem.m[f][k] / chances[f]) if k >= 0 else 0.0 for f, k in enumerate(levels)]
         np.testing.assert_allclose(found, own, atol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1.0, 20.0, 300.0])
+@pytest.mark.parametrize("smallest", [0.1, 1e-40, 0.0])
+def test_products_and_sums_of_logs_divide_evidence_alike(scale, smallest):
+    rng = np.random.default_rng(17)
+    log_ratios = rng.normal(0, scale, (400, 6))
+    log_ratios[::3, 2] = 0.0
+    fields = rng.random((5, 6)) < 0.6
+    chance = np.array([0.5, 0.3, 0.1, 0.1, smallest])
+    fast = exemplar._differences(log_ratios, fields, chance)
+    slow = exemplar._log_differences(log_ratios, fields, chance)
+    np.testing.assert_allclose(fast, slow, rtol=1e-9, atol=1e-9)
+    assert np.all(fast[::3, 2] == 0)
+    # A negative control: other classes divide it otherwise.
+    other = exemplar._log_differences(log_ratios, ~fields, chance)
+    assert not np.allclose(fast, other, rtol=1e-3)
 
 
 # --- the chain, parameters given -------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Draws on disk."""
 
 import json
+import zipfile
 
 import numpy as np
 import pytest
@@ -18,7 +19,8 @@ def assert_same(one, two):
         assert values.shape == two.parameters[name].shape
         assert values.tobytes() == two.parameters[name].tobytes()
     for chain, other in zip(one.chains, two.chains, strict=True):
-        for array, same in zip(chain, other, strict=True):
+        assert chain.n_draws == other.n_draws
+        for array, same in zip(chain[:4], other[:4], strict=True):
             assert array.dtype == same.dtype
             assert array.tobytes() == same.tobytes()
 
@@ -45,12 +47,11 @@ def test_a_failed_save_leaves_the_old_file(posterior, tmp_path, monkeypatch):
     path = tmp_path / "draws.npz"
     posterior.save(path)
 
-    def fail(file, **arrays):
-        file.write(b"half of it")
+    def fail(file, array, **options):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(np, "savez", fail)
+        patch.setattr(np.lib.format, "write_array", fail)
         with pytest.raises(KeyboardInterrupt):
             posterior.thin(2).save(path)
     assert [p.name for p in tmp_path.iterdir()] == ["draws.npz"]
@@ -90,14 +91,17 @@ def test_unreadable_files_are_told(posterior, tmp_path):
     (tmp_path / "half.npz").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(DataError, match="must be a file of draws"):
         Posterior.load(tmp_path / "half.npz")
-    (tmp_path / "damaged.npz").write_bytes(whole.replace(posterior.log_joint.tobytes(), b"x" * 96))
+    with zipfile.ZipFile(tmp_path / "draws.npz") as archive:
+        place = archive.getinfo("log_joint.npy").header_offset + 80
+    damaged = whole[:place] + b"damaged" + whole[place + 7 :]
+    (tmp_path / "damaged.npz").write_bytes(damaged)
     with pytest.raises(DataError, match="damaged"):
         Posterior.load(tmp_path / "damaged.npz")
 
 
-@pytest.mark.parametrize("header", [{"format": 99}, None])
+@pytest.mark.parametrize("header", [{"format": 1}, {"format": 99}, None])
 def test_other_formats_are_refused(tmp_path, header):
     arrays = {} if header is None else {"header": np.frombuffer(json.dumps(header).encode(), "u1")}
     np.savez(tmp_path / "other.npz", log_joint=np.zeros(3), **arrays)
-    with pytest.raises(DataError, match=r"format 1. Got format"):
+    with pytest.raises(DataError, match=r"format 2. Got format"):
         Posterior.load(tmp_path / "other.npz")

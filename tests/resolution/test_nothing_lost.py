@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -306,6 +307,24 @@ class TestFaults:
             savez(file, **arrays)
 
         monkeypatch.setattr(np, "savez", full)
+
+    @pytest.mark.parametrize("number", [0, 3, 20])
+    def test_a_disk_that_is_full_within_a_part(self, whole, table, tmp_path, monkeypatch, number):
+        out = tmp_path / "run"
+        write, count = zipfile.ZipFile.writestr, iter(range(10_000))
+
+        def full(archive, *given, **options):
+            if next(count) >= number:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            write(archive, *given, **options)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(zipfile.ZipFile, "writestr", full)
+            with pytest.raises(kp.SamplerError, match="No space left on device"):
+                kp.resolve(table, out=out, **COLUMNS, **SHORT)
+        assert not list(out.rglob("*.part"))
+        kp.resume(out)
+        assert content(out) == content(whole)
 
     @pytest.mark.parametrize("number", [1, 4])
     def test_a_full_disk(self, whole, table, tmp_path, monkeypatch, number):

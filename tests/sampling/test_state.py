@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import kolchin as kp
+from kolchin.posterior.recorder import recorded
 from kolchin.sampling import runner
 from kolchin.sampling.plan import checked_plan
 from kolchin.sampling.runner import Run
@@ -32,22 +33,30 @@ def test_stopped_and_taken_up_often(simulate_records, monkeypatch, prior, tied):
     whole.go_on()
     monkeypatch.setattr(runner, "SECONDS_BETWEEN_LOOKS", 0.003)
     monkeypatch.setattr(runner, "MOVES_AT_ONCE", 100)
-    run, stops = begun(model), 0
+    run, stops, parts, held = begun(model), 0, [], 0
     while run.ended != "draws":
         run.go_on(pause=stop_after(1 + stops % 4))
         first = run.kept // 5 * 5
         saved = run_state(run, first)
         assert not any(array.dtype.hasobject for array in saved.values())
-        earlier = [worker.draws[:first] for worker in run.workers]
+        parts.append(recorded([worker.draws for worker in run.workers], {}, held, first))
+        held = first
         run = begun(model, seed=8)
-        restore(run, saved, earlier)
+        restore(run, saved, parts)
         stops += 1
     assert stops > 2
-    ours, theirs = whole.posterior(), run.posterior()
+    with pytest.raises(kp.DataError, match="no longer held"):
+        run.posterior()
+    parts.append(recorded([worker.draws for worker in run.workers], {}, held))
+    ours, theirs = whole.posterior(), parts[0].extended(*parts[1:])
     assert np.array_equal(ours.labels, theirs.labels)
     assert np.array_equal(ours.log_joint, theirs.log_joint)
     for name, values in ours.parameters.items():
         assert np.array_equal(values, theirs.parameters[name])
+    for chain, same in zip(ours.chains, theirs.chains, strict=True):
+        assert all(map(np.array_equal, chain, same))
+    for name, values in run.traces().statistics.items():
+        assert np.array_equal(values, ours.statistics[name])
     assert whole.progress().n_clusters.tolist() == run.progress().n_clusters.tolist()
 
 
@@ -66,9 +75,9 @@ def test_the_state_of_another_model_is_refused(small_model, medium_model):
     run = begun(small_model)
     saved = run_state(run, 0)
     with pytest.raises(kp.DataError, match="another model"):
-        restore(begun(medium_model), saved, [[], [], []])
-    with pytest.raises(kp.DataError, match=r"format 1\. Got format None"):
-        restore(begun(small_model), {}, [[], [], []])
+        restore(begun(medium_model), saved)
+    with pytest.raises(kp.DataError, match=r"format 2\. Got format None"):
+        restore(begun(small_model), {})
 
 
 def test_unknown_kinds_are_not_lost_silently(small_model):

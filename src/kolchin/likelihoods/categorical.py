@@ -53,8 +53,14 @@ class Cells(NamedTuple):
         observed = np.zeros_like(max(self.observed, other.observed, key=np.size))
         for part in (self.observed, other.observed):
             observed[:, : part.shape[1]] += part
-        joined = (np.concatenate(parts) for parts in zip(self[:4], other[:4], strict=True))
-        return Cells(*joined, self.n_cells + other.n_cells, observed)
+        return Cells(
+            np.concatenate([self.code, other.code]),
+            np.concatenate([self.frequency, other.frequency]),
+            np.concatenate([self.step, other.step]),
+            np.concatenate([self.number, other.number]),
+            self.n_cells + other.n_cells,
+            observed,
+        )
 
 
 class DirichletCategorical:

@@ -63,7 +63,7 @@ class Dependence(NamedTuple):
         nothing = np.zeros((1, self.shared.shape[1]), dtype=bool)
         return np.vstack([nothing, self.shared]), np.append(1 - share.sum(), share)
 
-    def log_unlinked(self, place: IntArray, constant: FloatArray) -> FloatArray:
+    def log_unlinked(self, place: NDArray[np.int32], constant: FloatArray) -> FloatArray:
         """Log chance of patterns between unrelated records, over that of independent fields."""
         log_typed = np.append(np.log(self.typed), 0.0)[place] + constant
         return log_mixture(log_typed, *self.unlinked)

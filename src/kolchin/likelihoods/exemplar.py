@@ -40,6 +40,10 @@ STEP, DECIDED = 0.25, 12.0
 """Patterns count as one whose log evidence differs by less than a step, or is so far from even odds
 that there is no doubt (e^-12 is 6 in a million)."""
 
+LARGEST_PRODUCT = 150.0
+SMALLEST_CHANCE = 1e-150
+"""Ratios whose absolute logs add up to less are multiplied: sums with such chances are exact."""
+
 
 class Outcomes(NamedTuple):
     """Pairs of records (i < j) that were compared, and the level of each field (-1: missing).
@@ -72,7 +76,11 @@ class LevelCounts(NamedTuple):
 
     def plus(self, other: "LevelCounts") -> "LevelCounts":
         """Add those of other clusters."""
-        return LevelCounts(*(one + two for one, two in zip(self, other, strict=True)))
+        return LevelCounts(
+            self.of_level + other.of_level,
+            self.of_class + other.of_class,
+            self.log_evidence + other.log_evidence,
+        )
 
 
 def outcomes_of(comparisons: Comparisons, shows: NDArray[np.bool_]) -> Outcomes:
@@ -168,6 +176,7 @@ class Exemplar:
     def _depend(self, dependence: Dependence | None) -> None:
         """Say which fields move together."""
         self.dependence = dependence
+        self._gain = np.exp(self.constant)
         if dependence is None:
             self.kept = np.ones((1, self.n_fields), dtype=bool)
             self.rho_weights = np.ones(1)
@@ -192,7 +201,6 @@ class Exemplar:
         self.place: NDArray[np.int32] = np.concatenate([place[first], apart]).astype(np.int32)
         last = np.where(both, -np.log(compared.chance_apart), 0.0)
         self.constant: FloatArray = np.concatenate([constant[first], last])
-        self._gain = np.exp(self.constant)
         self.n_patterns = len(first)
         return pattern if compared.which is None else pattern[compared.which]
 
@@ -205,8 +213,7 @@ class Exemplar:
         Where patterns become one, the gain of each field is the mean over pairs.
         """
         n, values = self.n_patterns, self.start()
-        log_linked = log_mixture(self.log_ratios(values), self.kept, self._rho(values))
-        beyond = (log_linked - self.log_unlinked)[:n] - np.log(max(self.shown.size, 1))
+        beyond = np.log(np.maximum(self.ratios(values)[0], 1e-300)) - np.log(self.shown.size)
         near = np.rint(np.clip(beyond, -margin, margin) / step).astype(np.int64)
         place, constant, number = self.place[:n], self.constant[:n], self._number
         rows, which = distinct_rows([*place.T, near])
@@ -283,7 +290,7 @@ class Exemplar:
         )
         return whole[: self.n_patterns], whole[self.n_patterns :]
 
-    def _chances(self, values: Values) -> tuple[Masks, FloatArray, FloatArray]:
+    def _chances(self, values: Values) -> tuple[Any, ...]:
         """Return what classes keep, their chances, and those of levels (1 for a missing value)."""
         return self.kept, self._rho(values), np.append(values["m"], 1.0)
 
@@ -300,7 +307,7 @@ class Exemplar:
 
         ``lists`` are ``arrays``, in the order in which the members are numbered.
         """
-        counts = kernels.count_levels(
+        counts = kernels.count_levels(  # type: ignore[call-arg]
             rng, *lists, *ratios, self.place, self._gain, *self._chances(values), members, sizes
         )
         return LevelCounts(*counts)
@@ -363,17 +370,19 @@ class Exemplar:
         for pick in picks:
             values = {name: draws[name][pick] if name in draws else start[name] for name in start}
             total += self._by_field(values, patterns)
-        return (total / picks.size)[place]
+        return (total / picks.size - self._unlinked_by_field(patterns))[place]
 
     def _by_field(self, values: Values, patterns: IntArray) -> FloatArray:
-        """Divide the log evidence of patterns among the fields."""
+        """Divide the log chance of patterns in an entity, over independent fields, by field."""
         log_m = np.append(np.log(values["m"]), 0.0)[self.place[patterns]] + self.constant[patterns]
-        parts = _differences(log_m, self.kept, self._rho(values))
-        if self.dependence is not None and len(self.dependence.shared):
-            shared, chance = self.dependence.unlinked
-            log_typed = np.append(np.log(self.dependence.typed), 0.0)[self.place[patterns]]
-            parts -= _differences(log_typed + self.constant[patterns], shared, chance)
-        return parts
+        return _differences(log_m, self.kept, self._rho(values))
+
+    def _unlinked_by_field(self, patterns: IntArray) -> FloatArray:
+        """Divide the log chance of patterns between unrelated records among the fields."""
+        if self.dependence is None or not len(self.dependence.shared):
+            return np.zeros((patterns.size, self.n_fields))
+        log_typed = np.append(np.log(self.dependence.typed), 0.0)[self.place[patterns]]
+        return _differences(log_typed + self.constant[patterns], *self.dependence.unlinked)
 
     def patterns_of(self, pairs: NDArray[Any]) -> IntArray:
         """Return the pattern of each pair, compared or not."""
@@ -418,6 +427,27 @@ def _differences(
     log_ratios: FloatArray, fields: NDArray[np.bool_], chance: FloatArray
 ) -> FloatArray:
     """Return what each field adds to a mixture, on average over both orders of the fields."""
+    small = np.abs(log_ratios).sum(axis=1) < LARGEST_PRODUCT
+    result = np.empty_like(log_ratios)
+    result[~small] = _log_differences(log_ratios[~small], fields, chance)
+    ratios = np.exp(log_ratios[small]).T
+    total = np.zeros_like(ratios)
+    for order in (range(len(ratios)), range(len(ratios) - 1, -1, -1)):
+        parts = np.repeat(np.maximum(chance, SMALLEST_CHANCE)[:, None], ratios.shape[1], axis=1)
+        before = np.log(parts.sum(axis=0))
+        for f in order:
+            np.multiply(parts, ratios[f], out=parts, where=fields[:, f, None])
+            after = np.log(parts.sum(axis=0))
+            total[f] += (after - before) / 2
+            before = after
+    result[small] = total.T
+    return result
+
+
+def _log_differences(
+    log_ratios: FloatArray, fields: NDArray[np.bool_], chance: FloatArray
+) -> FloatArray:
+    """Return the same for any ratios, slowly."""
     n_fields = log_ratios.shape[1]
     total = np.zeros_like(log_ratios)
     for order in (range(n_fields), range(n_fields - 1, -1, -1)):

@@ -7,14 +7,13 @@ infinity and are worth one draw each; below four draws a chain nothing can be sa
 """
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from kolchin.posterior.draws import Posterior
+from kolchin.posterior.traces import Traced
 
 MONITORED = ("n_clusters", "singletons", "largest")
 FEWEST_DRAWS = 4
@@ -24,7 +23,7 @@ ESS_BOUND = 400
 Draws = NDArray[np.float64]
 
 
-def diagnostics(posterior: "Posterior") -> pl.DataFrame:
+def diagnostics(posterior: Traced) -> pl.DataFrame:
     """Return quantity, mean, sd, q05, q50, q95, rhat, ess_bulk, ess_tail."""
     rows = [{"quantity": name, **_row(values)} for name, values in quantities(posterior).items()]
     return pl.DataFrame(rows)
@@ -40,7 +39,7 @@ def converged(table: pl.DataFrame) -> bool:
     return bool(table.select(fine.all()).item())
 
 
-def quantities(posterior: "Posterior") -> dict[str, Draws]:
+def quantities(posterior: Traced) -> dict[str, Draws]:
     """Return the monitored scalars, (chain, draw) each; vectors are numbered from 1, as mu[1]."""
     out = {name: posterior.statistics[name] for name in MONITORED}
     out["log_joint"] = posterior.log_joint
@@ -52,7 +51,7 @@ def quantities(posterior: "Posterior") -> dict[str, Draws]:
     return out
 
 
-def entry_names(posterior: "Posterior", name: str) -> list[list[Any]]:
+def entry_names(posterior: Traced, name: str) -> list[list[Any]]:
     """Return the names of a parameter's entries, one list an axis."""
     shape = posterior.parameters[name].shape[2:]
     given = posterior.settings.get("coordinates", {}).get(name)
@@ -61,7 +60,7 @@ def entry_names(posterior: "Posterior", name: str) -> list[list[Any]]:
     return [list(range(1, size + 1)) for size in shape]
 
 
-def to_arviz(posterior: "Posterior") -> Any:
+def to_arviz(posterior: Traced) -> Any:
     """Return InferenceData (ArviZ 0.x) or DataTree (1.x): posterior, and sample_stats with lp."""
     arviz = _arviz()
     dims: dict[str, list[str]] = {}

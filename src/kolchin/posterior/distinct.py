@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from kolchin.posterior.draws import Posterior
+    from kolchin.posterior.packing import Chain
 
 KEYS_SEED = 2016
 """Clusters are told apart by 128-bit hashes; fixed keys make that repeatable."""
@@ -24,7 +25,7 @@ class DistinctClusters:
     Attributes
     ----------
     counts : number of draws that had the cluster.
-    ids : for each chain, the number of each drawn cluster, in the order of the chain's ``sizes``.
+    ids : for each chain, the number of the cluster of each episode.
     sets, starts : the distinct clusters of record n, ``sets[starts[n]:starts[n + 1]]``.
     """
 
@@ -56,10 +57,7 @@ def distinct_clusters(posterior: "Posterior") -> DistinctClusters:
 
     book = _Book(posterior.n_records)
     for chain in posterior.chains:
-        book.ids.append(np.empty(chain.sizes.size, dtype=np.int32))
-        for t in range(posterior.n_draws):
-            members, sizes = chain.at(t)
-            book.enter(members, sizes, book.ids[-1][chain.clusters_of(t)])
+        book.enter(chain)
     offsets = np.concatenate(([0], np.cumsum(book.lengths[: book.n_known])))
     out = np.empty(offsets[-1], dtype=np.int32)
     copied = 0
@@ -81,16 +79,15 @@ class _Book:
         self.lengths = np.zeros(512, dtype=np.int64)
         self.counts = np.zeros(512, dtype=np.int64)
 
-    def enter(
-        self, members: NDArray[np.int32], sizes: NDArray[np.int32], ids: NDArray[np.int32]
-    ) -> None:
-        """Write the numbers of one draw's clusters to ``ids`` and count them."""
+    def enter(self, chain: "Chain") -> None:
+        """Give the clusters of a chain's episodes numbers, and count their draws."""
         from kolchin.posterior.kernels import number_sets
 
-        self._make_room(self.n_known + sizes.size)
+        self._make_room(self.n_known + chain.sizes.size)
+        self.ids.append(np.empty(chain.sizes.size, dtype=np.int32))
         self.n_known = number_sets(
-            members, sizes, self.keys, self.table, self.hashes, self.lengths, self.counts,
-            self.n_known, ids,
+            chain.members, chain.sizes, chain.died - chain.born, self.keys, self.table,
+            self.hashes, self.lengths, self.counts, self.n_known, self.ids[-1],
         )  # fmt: skip
 
     def _make_room(self, needed: int) -> None:

@@ -1,4 +1,4 @@
-"""The draws of a posterior, stored sparsely: singletons cost nothing."""
+"""The draws of a posterior, stored as what changes: clusters that stay cost nothing more."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class Posterior:
     Attributes
     ----------
     n_records : number of records.
-    chains : one sparse store a chain.
+    chains : one store of episodes a chain.
     parameters : mapping of name to array (chain, draw, ...).
     log_joint : array (chain, draw).
     settings : plain data that says how the draws were made. Its entry ``coordinates``, when
@@ -102,7 +102,7 @@ class Posterior:
         return (self.partition(c, t) for c in range(self.n_chains) for t in range(self.n_draws))
 
     def draw(self, chain: int, draw: int) -> Draw:
-        """Return one draw as it was given."""
+        """Return one draw; its clusters, and the members of each, in ascending order."""
         # Negative numbers count from the end, as in any sequence.
         chain, draw = range(self.n_chains)[chain], range(self.n_draws)[draw]
         members, sizes = self.chains[chain].at(draw)
@@ -139,10 +139,9 @@ class Posterior:
         """Keep every ``step``-th draw of each chain."""
         if step < 1:
             raise DataError(f"The 'step' parameter must be at least 1. Got {step} instead.")
-        kept = range(0, self.n_draws, step)
         return type(self)(
             n_records=self.n_records,
-            chains=tuple(chain.select(kept) for chain in self.chains),
+            chains=tuple(chain.thinned(step) for chain in self.chains),
             parameters={name: array[:, ::step] for name, array in self.parameters.items()},
             log_joint=self.log_joint[:, ::step],
             settings=self.settings,
@@ -157,6 +156,11 @@ class Posterior:
     def distinct(self) -> DistinctClusters:
         """The distinct clusters of two or more that were ever drawn, with their counts."""
         return distinct_clusters(self)
+
+    def sums(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        """Add up a value of each distinct cluster over the clusters of each draw."""
+        chains = zip(self.chains, self.distinct.ids, strict=True)
+        return np.array([chain.sums(values[ids]) for chain, ids in chains])
 
     def links(self, min_probability: float = 0.01) -> pl.DataFrame:
         """Return the pairs probably linked: record_a < record_b, probability."""

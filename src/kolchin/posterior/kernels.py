@@ -18,9 +18,168 @@ IMPROVEMENT = 1e-9
 
 
 @compiled
+def renew_rings(before: Any, after: Any, born: Any, now: int) -> Any:
+    """Turn rings into those of another draw; return what ended, its births, and sizes begun.
+
+    ``following[n]`` is the record after n in its ring. The same records in another order are the
+    same cluster. ``born`` holds a cluster's birth at its smallest record.
+    """
+    changed = np.flatnonzero(before != after)
+    ring = np.full(before.size, -1, dtype=np.int32)
+    done = np.zeros(before.size, dtype=np.bool_)
+    members = np.empty(before.size, dtype=np.int32)
+    sizes = np.empty(changed.size, dtype=np.int32)
+    births = np.empty(changed.size, dtype=np.int32)
+    n_members, n_ended = 0, 0
+    for k in range(changed.size):
+        start = changed[k]
+        if ring[start] >= 0:
+            continue
+        size, smallest, n = 0, start, start
+        while ring[n] != k:
+            ring[n] = k
+            members[n_members + size] = n
+            smallest = min(smallest, n)
+            size += 1
+            n = before[n]
+        n, left = after[start], size - 1
+        while n != start and ring[n] == k:
+            n = after[n]
+            left -= 1
+        if n == start and left == 0:
+            done[members[n_members : n_members + size]] = True
+        elif size > 1:
+            sizes[n_ended] = size
+            births[n_ended] = born[smallest]
+            n_ended += 1
+            n_members += size
+    begun = np.empty(changed.size, dtype=np.int32)
+    n_begun = 0
+    for start in changed:
+        size, smallest, n = 0, start, start
+        while not done[n]:
+            done[n] = True
+            smallest = min(smallest, n)
+            size += 1
+            n = after[n]
+        if size > 1:
+            born[smallest] = now
+            begun[n_begun] = size
+            n_begun += 1
+    for n in changed:
+        before[n] = after[n]
+    ended = members[:n_members].copy(), sizes[:n_ended].copy(), births[:n_ended].copy()
+    return ended, begun[:n_begun].copy()
+
+
+@compiled
+def open_rings(following: Any, born: Any) -> Any:
+    """List the records of rings of two or more, their sizes and births."""
+    done = following == np.arange(following.size)
+    members = np.empty(following.size - np.count_nonzero(done), dtype=np.int32)
+    sizes = np.empty(members.size // 2, dtype=np.int32)
+    births = np.empty(members.size // 2, dtype=np.int32)
+    n_members, n_rings = 0, 0
+    for start in range(following.size):
+        if done[start]:
+            continue
+        first, n = n_members, start
+        while not done[n]:
+            done[n] = True
+            members[n_members] = n
+            n_members += 1
+            n = following[n]
+        sizes[n_rings] = n_members - first
+        births[n_rings] = born[start]
+        n_rings += 1
+    return members, sizes[:n_rings], births[:n_rings]
+
+
+@compiled
+def close_rings(members: Any, sizes: Any, births: Any, following: Any, born: Any) -> None:
+    """Make rings of clusters, in their members' order."""
+    position = 0
+    for k in range(sizes.size):
+        records = members[position : position + sizes[k]]
+        position += sizes[k]
+        for i in range(records.size):
+            following[records[i - 1]] = records[i]
+        born[records.min()] = births[k]
+
+
+@compiled
+def sort_sets(members: Any, offsets: Any) -> None:
+    """Put the members of each set in ascending order."""
+    for d in range(offsets.size - 1):
+        first, last = offsets[d], offsets[d + 1]
+        if last - first > 16:
+            members[first:last] = np.sort(members[first:last])
+            continue
+        for k in range(first + 1, last):
+            n, place = members[k], k
+            while place > first and members[place - 1] > n:
+                members[place] = members[place - 1]
+                place -= 1
+            members[place] = n
+
+
+@compiled
+def join_episodes(
+    order: Any, members: Any, offsets: Any, born: Any, died: Any, n_records: int
+) -> Any:
+    """Copy episodes in an order by birth; one that goes on with the last of its set extends it."""
+    latest = np.full(n_records, -1, dtype=np.int64)
+    out = np.empty(members.size, dtype=np.int32)
+    starts = np.zeros(order.size + 1, dtype=np.int64)
+    begins = np.empty(order.size, dtype=np.int32)
+    ends = np.empty(order.size, dtype=np.int32)
+    n_known = 0
+    for d in order:
+        records = members[offsets[d] : offsets[d + 1]]
+        known = latest[records[0]]
+        if known >= 0 and ends[known] == born[d]:
+            last = out[starts[known] : starts[known + 1]]
+            if last.size == records.size and np.all(last == records):
+                ends[known] = died[d]
+                continue
+        latest[records[0]] = n_known
+        starts[n_known + 1] = starts[n_known] + records.size
+        out[starts[n_known] : starts[n_known + 1]] = records
+        begins[n_known] = born[d]
+        ends[n_known] = died[d]
+        n_known += 1
+    sizes = np.diff(starts[: n_known + 1]).astype(np.int32)
+    whole = out[: starts[n_known]].copy()
+    return whole, sizes, begins[:n_known].copy(), ends[:n_known].copy()
+
+
+@compiled
+def labels_at(draw: int, members: Any, sizes: Any, born: Any, died: Any, n_records: int) -> Any:
+    """Return the canonical labels of one draw of a chain of episodes."""
+    first = np.arange(n_records)
+    position = 0
+    for k in range(sizes.size):
+        if born[k] > draw:
+            break
+        if draw < died[k]:
+            first[members[position : position + sizes[k]]] = members[position]
+        position += sizes[k]
+    labels = np.empty(n_records, dtype=np.int64)
+    n_labels = 0
+    for n in range(n_records):
+        if first[n] == n:
+            labels[n] = n_labels
+            n_labels += 1
+        else:
+            labels[n] = labels[first[n]]
+    return labels
+
+
+@compiled
 def number_sets(
     members: Any,
     sizes: Any,
+    times: Any,
     keys: Any,
     table: Any,
     hashes: Any,
@@ -29,9 +188,10 @@ def number_sets(
     n_known: int,
     ids: Any,
 ) -> int:
-    """Give sets of records numbers by content, count them, and return how many are known now.
+    """Give sets of records numbers by content and return how many are known now.
 
-    The hash of a set is the exclusive or of two random 64-bit keys of its members.
+    Set k counts ``times[k]`` times. The hash of a set is the exclusive or of two random 64-bit
+    keys of its members.
     """
     mask = np.uint64(table.size - 1)
     position = 0
@@ -54,7 +214,7 @@ def number_sets(
             lengths[n_known] = sizes[k]
             n_known += 1
         ids[k] = table[slot]
-        counts[table[slot]] += 1
+        counts[table[slot]] += times[k]
     return n_known
 
 

@@ -1,8 +1,8 @@
-"""The sparse store of one chain, and what goes in and out of it."""
+"""The store of one chain: what changes from draw to draw, and what goes in and out of it."""
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,72 +18,89 @@ MOST_FAULTS = 5
 
 
 class Chain(NamedTuple):
-    """Draws one after another: draw t has ``members[member_offsets[t]:member_offsets[t + 1]]``.
+    """Episodes: clusters of two or more records, each with the draws that have it.
 
-    ``sizes`` with ``cluster_offsets`` says likewise how those members fall into clusters.
+    Cluster k is in the draws ``born[k] <= t < died[k]``, and so costs as much for many draws as
+    for one. Members ascend inside a cluster. Clusters come in the order of their births, and of
+    their first members where births are equal; none ends in the draw in which it begins again.
     """
 
     members: NDArray[np.int32]
     sizes: NDArray[np.int32]
-    member_offsets: NDArray[np.int64]
-    cluster_offsets: NDArray[np.int64]
+    born: NDArray[np.int32]
+    died: NDArray[np.int32]
+    n_draws: int
 
     def at(self, draw: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return members and sizes of one draw."""
-        inside = slice(self.member_offsets[draw], self.member_offsets[draw + 1])
-        return self.members[inside], self.sizes[self.clusters_of(draw)]
-
-    def clusters_of(self, draw: int) -> slice:
-        """Return where the clusters of one draw are in ``sizes``."""
-        return slice(int(self.cluster_offsets[draw]), int(self.cluster_offsets[draw + 1]))
+        """Return members and sizes of one draw, clusters in the order of their first members."""
+        alive = (self.born <= draw) & (draw < self.died)
+        members, sizes = self.members[np.repeat(alive, self.sizes)], self.sizes[alive]
+        firsts = members[np.cumsum(sizes) - sizes]
+        by_first = np.argsort(firsts)
+        return members[np.argsort(np.repeat(firsts, sizes), kind="stable")], sizes[by_first]
 
     def labels(self, draw: int, n_records: int) -> Labels:
         """Return the canonical labels of one draw."""
-        members, sizes = self.at(draw)
-        first = np.arange(n_records)
-        if sizes.size:
-            starts = np.concatenate(([0], np.cumsum(sizes[:-1], dtype=np.int64)))
-            first[members] = np.repeat(np.minimum.reduceat(members, starts), sizes)
-        opens = first == np.arange(n_records)
-        labels: Labels = (np.cumsum(opens) - 1)[first]
+        from kolchin.posterior.kernels import labels_at
+
+        labels: Labels = labels_at(draw, *self[:4], n_records)
         return labels
 
-    def select(self, draws: Sequence[int]) -> Self:
-        """Keep some draws."""
-        kept = [self.at(draw) for draw in draws]
-        return type(self)(*_pack(kept))
+    def sums(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        """Add up a value of each episode over the clusters of each draw."""
+        begun = np.bincount(self.born, values, self.n_draws + 1)
+        ended = np.bincount(self.died, values, self.n_draws + 1)
+        sums: NDArray[np.float64] = np.cumsum(begun - ended)[: self.n_draws]
+        return sums
+
+    def thinned(self, step: int) -> "Chain":
+        """Keep every ``step``-th draw."""
+        born, died = (-(-when // step) for when in (self.born, self.died))
+        return arranged(self.members, self.sizes, born, died, -(-self.n_draws // step))
 
 
-def _pack(
-    draws: Sequence[tuple[NDArray[np.int32], NDArray[np.int32]]],
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
-    empty = np.empty(0, dtype=np.int32)
-    members = np.concatenate([empty, *(m for m, _ in draws)], dtype=np.int32, casting="same_kind")
-    sizes = np.concatenate([empty, *(s for _, s in draws)], dtype=np.int32, casting="same_kind")
-    member_offsets = np.cumsum([0, *(len(m) for m, _ in draws)], dtype=np.int64)
-    cluster_offsets = np.cumsum([0, *(len(s) for _, s in draws)], dtype=np.int64)
-    return members, sizes, member_offsets, cluster_offsets
+def arranged(
+    members: NDArray[Any],
+    sizes: NDArray[Any],
+    born: NDArray[Any],
+    died: NDArray[Any],
+    n_draws: int,
+) -> Chain:
+    """Store episodes in order: empty ones are left out, and those that follow at once joined."""
+    from kolchin.posterior.kernels import join_episodes, sort_sets
+
+    kept = born < died
+    members, sizes = members[np.repeat(kept, sizes)].astype(np.int32, copy=False), sizes[kept]
+    born, died = (when[kept].astype(np.int32, copy=False) for when in (born, died))
+    offsets = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
+    sort_sets(members, offsets)
+    order = np.lexsort((members[offsets[:-1]], born))
+    n_records = int(members.max(initial=-1)) + 1
+    whole = join_episodes(order, members, offsets, born, died, n_records)
+    return Chain._make([*whole, int(n_draws)])
 
 
 def pack_chain(draws: Sequence["Draw"]) -> Chain:
     """Store the draws of one chain."""
-    return Chain(*_pack([(np.asarray(d.members), np.asarray(d.sizes)) for d in draws]))
+    empty = np.empty(0, dtype=np.int32)
+    members = np.concatenate([empty, *(np.asarray(draw.members) for draw in draws)])
+    sizes = np.concatenate([empty, *(np.asarray(draw.sizes) for draw in draws)])
+    born = np.repeat(np.arange(len(draws)), [len(draw.sizes) for draw in draws])
+    return arranged(members, sizes, born, born + 1, len(draws))
 
 
 def join_chains(parts: Sequence[Chain]) -> Chain:
     """Put the draws of several stores one after another."""
-    return Chain(
+    if len(parts) == 1:
+        return parts[0]
+    starts = np.cumsum([0, *(part.n_draws for part in parts)], dtype=np.int32)
+    return arranged(
         np.concatenate([part.members for part in parts]),
         np.concatenate([part.sizes for part in parts]),
-        _join_offsets([part.member_offsets for part in parts]),
-        _join_offsets([part.cluster_offsets for part in parts]),
+        np.concatenate([part.born + start for part, start in zip(parts, starts, strict=False)]),
+        np.concatenate([part.died + start for part, start in zip(parts, starts, strict=False)]),
+        starts[-1],
     )
-
-
-def _join_offsets(parts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    reached = np.cumsum([0, *(part[-1] for part in parts)])
-    moved = [part[1:] + start for part, start in zip(parts, reached, strict=False)]
-    return np.concatenate([np.zeros(1, dtype=np.int64), *moved])
 
 
 def concatenate(

@@ -162,21 +162,19 @@ class _Search:
         if int(np.sum(np.diff(drawn.starts) ** 2)) > DRAWS_BUDGET:
             n_picks = max(N_STARTS, DRAWS_BUDGET // drawn.members.size)
             picks = np.unique(np.linspace(0, len(posterior) - 1, n_picks).astype(np.int64))
-        where = [divmod(pick, posterior.n_draws) for pick in picks.tolist()]
-        losses = self._draw_losses(where)
-        best = np.argsort(losses, kind="stable")[:N_STARTS]
-        return (posterior.partition(*where[k]) for k in best.tolist())
+        best = picks[np.argsort(self._draw_losses(picks), kind="stable")[:N_STARTS]]
+        return (posterior.partition(*divmod(pick, posterior.n_draws)) for pick in best.tolist())
 
-    def _draw_losses(self, where: list[tuple[int, int]]) -> NDArray[np.float64]:
-        """Return the expected losses, up to a constant, of some draws (chain, draw)."""
+    def _draw_losses(self, picks: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the expected losses, up to a constant, of some draws, in ascending order."""
         from kolchin.posterior.kernels import set_losses
 
-        drawn, chains = self.drawn, self.posterior.chains
-        ids = [drawn.ids[c][chains[c].clusters_of(t)] for c, t in where]
+        drawn, posterior = self.drawn, self.posterior
         wanted = np.zeros(drawn.counts.size, dtype=np.bool_)
-        for some in ids:
-            wanted[some] = True
+        for c, (chain, ids) in enumerate(zip(posterior.chains, drawn.ids, strict=True)):
+            own = picks - c * posterior.n_draws
+            wanted[ids[np.searchsorted(own, chain.born) < np.searchsorted(own, chain.died)]] = True
         losses = set_losses(
             wanted, drawn.members, drawn.offsets, drawn.sets, drawn.starts, self.weights, self.value
         )
-        return np.array([losses[some].sum() for some in ids])
+        return posterior.sums(losses).ravel()[picks]

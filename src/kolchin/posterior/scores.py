@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from kolchin.evaluation import encode, evaluate, pairwise_rates
+from kolchin.evaluation import encode, evaluate, numbered, pairwise_rates
 
 if TYPE_CHECKING:
     from kolchin.posterior.draws import Posterior
@@ -36,6 +36,7 @@ def evaluate_posterior(
     ``posterior``, which has mean, sd, q05, q50 and q95 over the draws for each pairwise, B-cubed
     and cluster rate.
     """
+    truth = numbered(truth)
     estimate = evaluate(posterior.point_estimate("vi") if labels is None else labels, truth)
     paper = evaluate(posterior.point_estimate("paper"), truth)
     rates = pairwise_draws(posterior, truth) | cluster_draws(posterior, truth)
@@ -57,7 +58,7 @@ def pairwise_draws(
     drawn = posterior.distinct
     linked, correct = pairs_in_sets(drawn.members, drawn.offsets, codes, sizes.size)
     precision, recall, f1 = pairwise_rates(
-        _sums(posterior, linked), int(sizes @ (sizes - 1)) // 2, _sums(posterior, correct)
+        posterior.sums(linked), int(sizes @ (sizes - 1)) // 2, posterior.sums(correct)
     )
     return {
         "precision": precision,
@@ -88,7 +89,7 @@ def cluster_draws(
     in_cluster = np.bincount(cluster, minlength=drawn.sizes.size)
 
     def added_up(start: int, changes: NDArray[Any]) -> NDArray[np.float64]:
-        return start + _sums(posterior, np.bincount(row, changes, minlength=in_cluster.size))
+        return start + posterior.sums(np.bincount(row, changes, minlength=in_cluster.size))
 
     whole = in_cluster[row]
     share = overlap / whole
@@ -139,15 +140,6 @@ def calibration(
             }
         )
     return pl.DataFrame(rows, schema=CALIBRATION_COLUMNS)
-
-
-def _sums(posterior: "Posterior", values: NDArray[Any]) -> NDArray[Any]:
-    """Add up a value of distinct clusters over the clusters of each draw."""
-    rows = []
-    for chain, ids in zip(posterior.chains, posterior.distinct.ids, strict=True):
-        reached = np.concatenate(([0], np.cumsum(values[ids])))
-        rows.append(np.diff(reached[chain.cluster_offsets]))
-    return np.array(rows)
 
 
 def spread_of(values: NDArray[np.float64]) -> dict[str, float]:

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from kolchin.errors import DataError, SamplerError
 from kolchin.files import replacing
-from kolchin.posterior import Draw, Posterior
+from kolchin.posterior import Posterior
+from kolchin.posterior.recorder import recorded
 from kolchin.posterior.storage import part_path, save
 from kolchin.resolution.inputs import UNREADABLE, Input
 from kolchin.sampling.runner import Run
@@ -32,10 +33,13 @@ SECONDS_BETWEEN = 5.0
 LARGEST_SHARE = 0.05
 """Time between checkpoints, and the largest share of all time that they may take."""
 
-FORMAT = 2
+FORMAT = 3
 DRAWS_A_PART = 250
-RECORDS_A_PART = 2**21
-"""A part of draws holds so many, or fewer where the draws of so many records are a part."""
+RECORDS_A_PART = 2**26
+"""A part of draws holds so many, or fewer where the draws of so many records are a part.
+
+A part begins with a whole partition, and its changes are in memory until it is full.
+"""
 
 
 class RunDirectory:
@@ -138,6 +142,8 @@ class RunDirectory:
             while (self._saved_parts + 1) * length <= run.kept:
                 self._save_part(run, self._saved_parts, length)
                 self._saved_parts += 1
+                for worker in run.workers:
+                    worker.draws.forget(self._saved_parts * length)
             if last and run.kept > self._saved_parts * length:
                 self._save_part(run, self._saved_parts, length)
             state = run_state(run, self._saved_parts * length)
@@ -148,8 +154,8 @@ class RunDirectory:
 
     def _save_part(self, run: Run, number: int, length: int) -> None:
         inside = slice(number * length, min((number + 1) * length, run.kept))
-        draws = [worker.draws[inside] for worker in run.workers]
-        posterior = Posterior.from_draws(run.model.n_records, draws, run.settings)
+        drawn = [worker.draws for worker in run.workers]
+        posterior = recorded(drawn, run.settings, inside.start, inside.stop)
         save(posterior, part_path(self.posterior, number), inside.start)
 
     def restore(self, run: Run) -> None:
@@ -159,12 +165,12 @@ class RunDirectory:
             return
         first_draw = header_of(arrays)["first_draw"]
         self._saved_parts = first_draw // part_length(run.model.n_records)
-        earlier: list[list[Draw]] = [[] for _ in run.workers]
-        for number in range(self._saved_parts):
-            part = Posterior.load(part_path(self.posterior, number))
-            for c, draws in enumerate(earlier):
-                draws.extend(part.draw(c, t) for t in range(part.n_draws))
-        restore(run, arrays, earlier)
+        paths = (part_path(self.posterior, number) for number in range(self._saved_parts))
+        restore(run, arrays, map(Posterior.load, paths))
+
+    def draws(self) -> Posterior:
+        """Read all draws of full parts, and of the last one once the run has ended."""
+        return Posterior.load(self.posterior)
 
     def header(self) -> dict[str, Any]:
         """Return what the saved state says of the run as a whole."""
@@ -205,7 +211,7 @@ class RunDirectory:
 
 
 def part_length(n_records: int) -> int:
-    """Return the number of draws in a part: of a chain, and up to some millions of records."""
+    """Return the number of draws of a chain in a part."""
     return min(DRAWS_A_PART, max(1, RECORDS_A_PART // n_records))
 
 

@@ -10,8 +10,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kolchin.model import Model
-from kolchin.parameters import FloatArray
+from kolchin.parameters import FloatArray, IntArray
 from kolchin.posterior import Posterior
+from kolchin.posterior.statistics import histograms
 from kolchin.priors.base import SizeCounts
 from kolchin.records import Compared
 
@@ -163,16 +164,21 @@ def prior_bits(model: Model, posterior: Posterior) -> float | None:
     singletons, all else as drawn.
     """
     picks = np.unique(np.linspace(0, len(posterior) - 1, DRAWS_FOR_PRIOR).astype(int))
-    values = [_log_odds(model, posterior, *divmod(int(k), posterior.n_draws)) for k in picks]
+    tables = [histograms(chain, posterior.n_records) for chain in posterior.chains]
+    values = []
+    for chain, draw in (divmod(int(k), posterior.n_draws) for k in picks):
+        sizes, drawn = tables[chain]
+        counts = np.zeros(max(sizes[-1], 2) + 1, dtype=np.int64)
+        counts[sizes] = drawn[draw]
+        values.append(_log_odds(model, posterior, chain, draw, counts))
     known = [value for value in values if value is not None]
     return float(np.mean(known)) / math.log(2) if known else None
 
 
-def _log_odds(model: Model, posterior: Posterior, chain: int, draw: int) -> float | None:
+def _log_odds(
+    model: Model, posterior: Posterior, chain: int, draw: int, counts: IntArray
+) -> float | None:
     prior, n_records = model.prior, model.n_records
-    sizes = posterior.chains[chain].at(draw)[1]
-    counts = np.bincount(sizes, minlength=3)
-    counts[1] = n_records - int(sizes.sum())
     if counts[1] < 2:
         return None
     # Without mu, where there is one: it is integrated out, as in the sampler.

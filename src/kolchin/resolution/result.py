@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from kolchin.errors import DataError
+from kolchin.evaluation import numbered
 from kolchin.files import replacing
 from kolchin.model import Model
 from kolchin.partitions import Labels, clashing
@@ -76,7 +77,7 @@ class Result:
         return cls(
             Input.load(directory.posterior),
             Settings.from_json(asked["settings"]),
-            Posterior.load(directory.posterior),
+            directory.draws(),
             "time" if header["ended"] == "stopped" else header["ended"],
             seconds,
         )
@@ -203,6 +204,7 @@ class Result:
         known: Any = self._given.truth if truth is None else true_entities(truth, self._given)
         if known is None:
             raise DataError("There is no truth to compare with: name some.")
+        known = numbered(known)
         measures = evaluate_posterior(self.posterior, known, self.labels)
         table = self._calibration(known)
         plain: dict[str, Any] = finite({**measures, "calibration": table.to_dicts()})

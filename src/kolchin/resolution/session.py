@@ -3,12 +3,15 @@
 import math
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 
 from kolchin.errors import SamplerError
 from kolchin.model import Model
+from kolchin.posterior import Posterior
+from kolchin.posterior.packing import plain
 from kolchin.resolution.directory import RunDirectory
 from kolchin.resolution.display import Display
 from kolchin.resolution.inputs import Input
@@ -53,10 +56,17 @@ class Session:
         self.display.phase("making the results")
         seconds = {**self.seconds, "sampling": run.seconds}
         ended = "time" if run.ended == "stopped" else run.ended
-        result = Result(self.given, self.settings, run.posterior(), ended, seconds, self.model)
+        drawn = self._drawn(run)
+        result = Result(self.given, self.settings, drawn, ended, seconds, self.model)
         if self.directory is not None:
             write_results(self.directory, result, merged, began)
         return result
+
+    def _drawn(self, run: Run) -> Posterior:
+        """Return all draws; what is on disk is not in memory."""
+        if self.directory is None:
+            return run.posterior()
+        return replace(self.directory.draws(), settings=plain(run.settings_now()))
 
     def _taken_up(self) -> Run:
         self.display.phase("looking for pairs")
@@ -70,7 +80,7 @@ class Session:
     def _sample(self, run: Run) -> None:
         """Draw until it is enough, or until time is up; keep what was drawn."""
         until = time.monotonic() + self.limit
-        enough = None if self.settings.draws else is_enough
+        enough = None if self.settings.draws else lambda: is_enough(run.traces())
 
         def pause() -> bool:
             if self.directory is not None:

@@ -7,12 +7,12 @@ import numpy as np
 import polars as pl
 
 from kolchin.posterior import Posterior
-from kolchin.posterior.diagnostics import converged
+from kolchin.posterior.diagnostics import converged, diagnostics
 from kolchin.posterior.scores import spread_of
-from kolchin.posterior.statistics import histogram
+from kolchin.posterior.statistics import histograms
+from kolchin.posterior.traces import Traced
 
 SIZES = {"singletons": "singletons", "largest": "largest", "mean": "mean_size", "q90": "q90_size"}
-SIZES_BUDGET = 20_000_000
 
 ENDINGS = {
     "enough": "the diagnostics say that it is enough",
@@ -42,17 +42,17 @@ def describe(posterior: Posterior) -> dict[str, Any]:
     }
 
 
-def monitored(posterior: Posterior) -> pl.DataFrame:
+def monitored(posterior: Traced) -> pl.DataFrame:
     """Return the diagnostics of all quantities that a run must know well before it ends.
 
     Of the size distribution mu, those are the sizes that occur: beyond, it is as the prior has it.
     """
     largest = int(posterior.statistics["largest"].max())
     size = pl.col("quantity").str.extract(r"^mu\[(\d+)\]$").cast(pl.Int64)
-    return posterior.diagnostics().filter((size <= largest).fill_null(True))
+    return diagnostics(posterior).filter((size <= largest).fill_null(True))
 
 
-def is_enough(posterior: Posterior) -> bool:
+def is_enough(posterior: Traced) -> bool:
     """Tell whether every monitored quantity has converged; nothing but the draws decides."""
     return converged(monitored(posterior))
 
@@ -76,18 +76,14 @@ def _or_worst(value: float) -> float:
 
 def size_table(posterior: Posterior) -> pl.DataFrame:
     """Return size, mean, q05, q95: how many entities have so many records."""
-    largest = int(posterior.statistics["largest"].max())
-    step = max(1, math.ceil(len(posterior) * largest / SIZES_BUDGET))
-    rows = np.zeros((len(range(0, len(posterior), step)), largest + 1), dtype=np.int32)
-    for row, k in enumerate(range(0, len(posterior), step)):
-        chain, draw = divmod(k, posterior.n_draws)
-        counts = histogram(posterior.chains[chain].at(draw)[1], posterior.n_records)
-        rows[row, : counts.size] = counts
+    tables = [histograms(chain, posterior.n_records) for chain in posterior.chains]
+    occurring = np.unique(np.concatenate([sizes for sizes, _ in tables]))
+    rows = np.zeros((len(posterior), occurring.size), dtype=np.int32)
+    for (sizes, counts), own in zip(tables, np.split(rows, len(tables)), strict=True):
+        own[:, np.searchsorted(occurring, sizes)] = counts
     q05, q95 = np.quantile(rows, [0.05, 0.95], axis=0)
-    table = pl.DataFrame(
-        {"size": np.arange(largest + 1), "mean": rows.mean(axis=0), "q05": q05, "q95": q95}
-    )
-    return table.filter((pl.col("size") > 0) & (pl.col("mean") > 0))
+    table = pl.DataFrame({"size": occurring, "mean": rows.mean(axis=0), "q05": q05, "q95": q95})
+    return table.filter(pl.col("mean") > 0)
 
 
 def headline(summary: dict[str, Any]) -> list[str]:

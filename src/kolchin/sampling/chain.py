@@ -12,7 +12,7 @@ from kolchin import kernels
 from kolchin.model import Model
 from kolchin.parameters import FloatArray, IntArray, Values
 from kolchin.partitions import canonical, size_counts
-from kolchin.posterior import Draw
+from kolchin.posterior import Snapshot
 from kolchin.priors.base import SizeCounts, table_size
 from kolchin.sampling.candidates import kernel_data
 from kolchin.sampling.layout import Layout, Shard
@@ -149,20 +149,10 @@ class Chain:
         self._chaperones(self.model.n_records, True)
 
     def _chaperones(self, n_moves: int, in_rings: bool) -> int:
-        return int(
-            kernels.chaperones(  # type: ignore[call-arg]
-                self.rng,
-                n_moves,
-                in_rings,
-                *self.mixture.in_shard(self._whole),
-                *self.data,
-                *self.evidence,
-                *self.weights,
-                self.following,
-                self.size_counts,
-                self.pending,
-            )
-        )
+        what: tuple[Any, ...] = (*self.data, *self.evidence, *self.weights)
+        pairs = self.mixture.in_shard(self._whole)
+        state = self.following, self.size_counts, self.pending
+        return int(kernels.chaperones(self.rng, n_moves, in_rings, *pairs, *what, *state))  # type: ignore[call-arg]
 
     def move_in_shards(self, moves: int = 0, dissolve: bool = False, cores: int = 1) -> None:
         """Pair the blocks anew and let all shards advance: moves, loose links, statistics.
@@ -239,23 +229,16 @@ class Chain:
         asked = None if self.loose is None else self.loose.in_shard(self._whole)
         if asked is not None:
             self._statistics = None
-            kernels.attach(  # type: ignore[call-arg]
-                self.rng,
-                *asked,
-                *self.data,
-                *self.evidence,
-                *self.weights,
-                self.following,
-                self.size_counts,
-            )
+            what: tuple[Any, ...] = (*self.data, *self.evidence, *self.weights)
+            kernels.attach(self.rng, *asked, *what, self.following, self.size_counts)  # type: ignore[call-arg]
 
     def step(self, n_moves: int) -> None:
         """Make moves, then update all parameters."""
         self.move(n_moves)
         self.update()
 
-    def draw(self) -> Draw:
-        """Return the state."""
+    def draw(self) -> Snapshot:
+        """Return the state; the rings are the chain's own."""
         prior, likelihood = self.model.prior, self.model.likelihood
         n_records = self.model.n_records
         values = prior.collapsed(self.prior_values)
@@ -274,10 +257,7 @@ class Chain:
         parameters |= likelihood.sampled(self.own_values)
         if self.model.compared is not None:
             parameters |= self.model.compared.sampled(self.own_values)
-        members, sizes, _ = kernels.grouped(self.following, self._whole.within)
-        if self.layout.order is not None:
-            members = self.layout.order[members].astype(np.int32)
-        return Draw(members, sizes, parameters, log_joint)
+        return Snapshot(self.following, parameters, log_joint)
 
     def state(self) -> dict[str, Any]:
         """Return a copy of all that the next step depends on, but for what is learnt."""

@@ -19,7 +19,7 @@ SMALLEST_SHARDED = 50_000
 
 RECORDS_A_BLOCK = 25_000
 LARGEST_GROUP = 0.25
-"""Groups of related records are no larger than this share of a block, so that blocks fill evenly."""
+"""Groups of related records are at most this share of a block, so that blocks fill evenly."""
 
 MOST_CUT = 0.1
 """If so much of the likely links lies between blocks, shards would wait for each other too long."""
@@ -102,9 +102,7 @@ class Lists(NamedTuple):
 
     def in_shard(self, shard: Shard) -> tuple[IntArray, FloatArray]:
         """Return the rows of a shard's tables, (table, from and to), and their total weights."""
-        numbers = [
-            a * self.n_blocks + b for a in shard.blocks for b in shard.blocks if a <= b
-        ]
+        numbers = [a * self.n_blocks + b for a in shard.blocks for b in shard.blocks if a <= b]
         numbers = [k for k in numbers if self.totals[k] > 0]
         rows = np.array([[self.begins[k], self.begins[k + 1]] for k in numbers], dtype=np.int64)
         return rows.reshape(-1, 2), self.totals[numbers]

@@ -61,9 +61,7 @@ class Loose(NamedTuple):
         return (n_moves, joining, *table, self.leavers, leaving, *self[1:4])
 
 
-def loose_pairs(
-    layout: Layout, pairs: NDArray[np.int32], log_odds: FloatArray
-) -> Loose | None:
+def loose_pairs(layout: Layout, pairs: NDArray[np.int32], log_odds: FloatArray) -> Loose | None:
     """Freeze the list; None if it is empty.
 
     Each record with neighbours is asked to leave about once, and a pair to join in proportion to

@@ -11,7 +11,9 @@ import numpy as np
 
 from kolchin.errors import SamplerError
 from kolchin.model import Model
-from kolchin.posterior import Draw, Posterior
+from kolchin.posterior import Posterior, Recorder
+from kolchin.posterior.recorder import recorded, traces
+from kolchin.posterior.traces import Traces
 from kolchin.sampling.candidates import candidate_pairs, kernel_data
 from kolchin.sampling.chain import Chain
 from kolchin.sampling.layout import Layout, arranged
@@ -25,6 +27,7 @@ SECONDS_BETWEEN_LOOKS = 0.25
 MOVES_AT_ONCE = 200_000
 """Between two calls of the kernel a chain can be stopped."""
 
+
 class Worker:
     """A chain with its plan: what has been done, and what was drawn."""
 
@@ -33,10 +36,13 @@ class Worker:
         self.proposals = proposals
         self.plan = plan
         self.steps = 0
-        self.draws: list[Draw] = []
-        self.n_clusters: list[int] = []
+        self.draws = self.recorder()
         self.moves = self.moves_left = 0
         self._learnt_at: dict[str, Any] | None = None
+
+    def recorder(self) -> Recorder:
+        """Return an empty record of draws."""
+        return Recorder(self.chain.model.n_records, self.chain.layout.order)
 
     def state(self) -> dict[str, Any]:
         """Return all that its future depends on; the draws, and what a model gives, apart.
@@ -94,8 +100,7 @@ class Worker:
         self.steps += 1
         self.moves_left = self.moves
         if self.steps > plan.warmup and (self.steps - plan.warmup) % plan.thin == 0:
-            self.draws.append(chain.draw())
-            self.n_clusters.append(chain.n_clusters)
+            self.draws.add(*chain.draw())
         chain.refresh()
         if self.steps <= plan.learning:
             if 4 * self.steps >= plan.learning:
@@ -148,7 +153,7 @@ class Run:
     def go_on(
         self,
         *,
-        enough: Callable[[Posterior], bool] | None = None,
+        enough: Callable[[], bool] | None = None,
         most_draws: int | None = None,
         growth: float = 2.0,
         cores: int | None = None,
@@ -181,14 +186,14 @@ class Run:
                 stop.set()
 
     def _has_ended(
-        self, enough: Callable[[Posterior], bool] | None, most_draws: int | None, growth: float
+        self, enough: Callable[[], bool] | None, most_draws: int | None, growth: float
     ) -> bool:
         """Tell whether all is drawn; raise the number of draws while they are too few."""
         if self.kept < self.wanted:
             return False
         if enough is None or (most_draws and self.wanted >= most_draws):
             self.ended = "draws"
-        elif enough(self.posterior()):
+        elif enough():
             self.ended = "enough"
         else:
             more = int(np.ceil(growth * self.wanted))
@@ -204,9 +209,7 @@ class Run:
             warming_up=any(worker.steps < plan.warmup for worker in workers),
             draws=sum(len(worker.draws) for worker in workers),
             total_draws=len(workers) * self.wanted,
-            n_clusters=np.array(
-                [worker.n_clusters[: self.kept] for worker in workers], dtype=float
-            ),
+            n_clusters=np.array([worker.draws.n_clusters[: self.kept] for worker in workers]),
             now=float(np.mean([worker.chain.n_clusters for worker in workers])),
             seconds=self.seconds,
         )
@@ -218,13 +221,19 @@ class Run:
                 "Sampling was stopped before the first draw of every chain: nothing to keep. "
                 "A shorter warm-up (warmup=) or fewer chains get there sooner."
             )
-        draws = [worker.draws[: self.kept] for worker in self.workers]
-        settings = self.settings | {
+        return recorded([worker.draws for worker in self.workers], self.settings_now())
+
+    def traces(self) -> Traces:
+        """Collect what convergence is judged by, of draws whose partitions are held or not."""
+        return traces([worker.draws for worker in self.workers], self.settings)
+
+    def settings_now(self) -> dict[str, object]:
+        """Say how the draws so far were made."""
+        return self.settings | {
             "draws": self.kept,
             "moves": [worker.moves for worker in self.workers],
             "interrupted": self.ended == "interrupted",
         }
-        return Posterior.from_draws(self.model.n_records, draws, settings)
 
 
 def sample(
@@ -289,8 +298,9 @@ def sample(
     n_compared = 0 if model.compared is None else model.n_records
     plan = checked_plan(chains, draws, warmup, thin, moves, start, n_compared, **others)
     run = Run.begin(model, plan, seed)
+    look = None if enough is None else lambda: enough(run.posterior())
     with shown(progress) as report:
-        run.go_on(enough=enough, most_draws=most_draws, cores=cores, report=report)
+        run.go_on(enough=look, most_draws=most_draws, cores=cores, report=report)
     return run.posterior()
 
 

@@ -6,7 +6,7 @@ random numbers of its own, so that it may be done anywhere, in any order, and ag
 """
 
 from functools import reduce
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,6 @@ from kolchin.sampling.layout import Shard
 from kolchin.sampling.loose import Loose
 from kolchin.sampling.proposals import Mixture
 from kolchin.sampling.weights import Frozen
-
 
 SWEEPS_A_STEP = 2
 FEWEST_MOVES = 300
@@ -112,7 +111,8 @@ def advance(
     weights = sent.prior.weights(level)
     changes = np.zeros(weights.log_size.size, dtype=np.int64)
     pending = np.array([-1, -1])
-    pairs, what = mixture.in_shard(shard), (*fields.data, *fields.evidence)
+    pairs = mixture.in_shard(shard)
+    what: tuple[Any, ...] = (*fields.data, *fields.evidence)
     n_records = int(shard.within[1] - shard.within[0] + shard.within[3] - shard.within[2])
     share = n_records / fields.model.n_records
     n_moves = int(np.ceil(share * (moves or FEWEST_MOVES)))
@@ -122,17 +122,17 @@ def advance(
         n_moves = 0
     done = 0
     while done < n_moves:
-        done += kernels.chaperones(
+        done += kernels.chaperones(  # type: ignore[call-arg]
             rng, n_moves - done, False, *pairs, *what, *weights, following, changes, pending
-        )  # type: ignore[call-arg]
+        )
         if done < n_moves:
             level += 1
             weights = sent.prior.weights(level)
             changes = np.append(changes, np.zeros(weights.log_size.size - changes.size, np.int64))
     if dissolve:
-        kernels.chaperones(
+        kernels.chaperones(  # type: ignore[call-arg]
             rng, n_records, True, *pairs, *what, *weights, following, changes, pending
-        )  # type: ignore[call-arg]
+        )
     asked = None if loose is None else loose.in_shard(shard)
     if asked is not None:
         kernels.attach(rng, *asked, *what, *weights, following, changes)  # type: ignore[call-arg]

@@ -5,7 +5,7 @@ bits, partitions, parameters and what the proposals have learnt from are all the
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from kolchin import kernels
 from kolchin.errors import DataError
-from kolchin.posterior import Draw
+from kolchin.posterior import Posterior, Recorder
 from kolchin.posterior.packing import Chain as Store
-from kolchin.posterior.packing import pack_chain
-from kolchin.sampling.runner import Run, Worker
+from kolchin.posterior.recorder import recorded
+from kolchin.sampling.runner import Run
 
-FORMAT = 1
+FORMAT = 2
 TUPLES = {kind.__name__: kind for kind in (kernels.Weights, Store)}
 
 Arrays = dict[str, NDArray[Any]]
@@ -27,8 +27,7 @@ Arrays = dict[str, NDArray[Any]]
 def run_state(run: Run, first_draw: int) -> Arrays:
     """Return the state of a run; of its draws, those from ``first_draw`` on."""
     workers = [
-        {**worker.state(), "draws": _pack_draws(worker.draws[first_draw:])}
-        for worker in run.workers
+        {**worker.state(), "draws": _drawn(worker.draws, first_draw)} for worker in run.workers
     ]
     arrays: Arrays = {}
     header = {
@@ -55,8 +54,13 @@ def header_of(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     return header
 
 
-def restore(run: Run, arrays: Mapping[str, NDArray[Any]], earlier: list[list[Draw]]) -> None:
-    """Bring a run, new or not, to a saved state; ``earlier`` are the draws saved before."""
+def restore(
+    run: Run, arrays: Mapping[str, NDArray[Any]], earlier: Iterable[Posterior] = ()
+) -> None:
+    """Bring a run, new or not, to a saved state; ``earlier`` are the draws saved before.
+
+    Of those, the partitions are not held.
+    """
     header = header_of(arrays)
     workers = _unpack(header["workers"], arrays)
     if len(workers) != len(run.workers) or any(
@@ -65,35 +69,21 @@ def restore(run: Run, arrays: Mapping[str, NDArray[Any]], earlier: list[list[Dra
     ):
         raise DataError("The saved state is of another model: its chains or pairs differ.")
     run.wanted, run.ended, run.seconds = (header[name] for name in ("wanted", "ended", "seconds"))
-    for worker, state, before in zip(run.workers, workers, earlier, strict=True):
+    n_records = run.model.n_records
+    for worker, state in zip(run.workers, workers, strict=True):
         worker.restore(state)
-        _give_draws(worker, [*before, *_unpack_draws(state["draws"])], run.model.n_records)
+        worker.draws = worker.recorder()
+    for part in earlier:
+        for number, worker in enumerate(run.workers):
+            worker.draws.take(part, number)
+    for worker, state in zip(run.workers, workers, strict=True):
+        worker.draws.take(Posterior(n_records, **state["draws"], settings={}), 0)
 
 
-def _give_draws(worker: Worker, draws: list[Draw], n_records: int) -> None:
-    worker.draws = draws
-    worker.n_clusters = [n_records - draw.members.size + draw.sizes.size for draw in draws]
-
-
-def _pack_draws(draws: list[Draw]) -> dict[str, Any]:
-    names = draws[0].parameters if draws else {}
-    return {
-        "store": pack_chain(draws),
-        "log_joint": np.array([draw.log_joint for draw in draws], dtype=np.float64),
-        "parameters": {
-            name: np.array([draw.parameters[name] for draw in draws], dtype=np.float64)
-            for name in names
-        },
-    }
-
-
-def _unpack_draws(packed: dict[str, Any]) -> list[Draw]:
-    draws = []
-    for t, log_joint in enumerate(packed["log_joint"]):
-        members, sizes = packed["store"].at(t)
-        parameters = {name: values[t] for name, values in packed["parameters"].items()}
-        draws.append(Draw(members, sizes, parameters, float(log_joint)))
-    return draws
+def _drawn(draws: Recorder, first_draw: int) -> dict[str, Any]:
+    """Return the draws of one chain from one on, as the posterior that they are."""
+    own = recorded([draws], {}, first_draw)
+    return {"chains": own.chains, "parameters": own.parameters, "log_joint": own.log_joint}
 
 
 def _pack(value: Any, name: str, arrays: Arrays) -> Any:
