@@ -25,7 +25,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-LARGEST_ENUMERATED = 6
+LARGEST_ENUMERATED = 8
 """Up to this many records in two clusters, all ways to divide them are weighed at once."""
 
 LARGEST_JOINED = 8

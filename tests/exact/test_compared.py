@@ -248,7 +248,7 @@ def visited(model, labels, room, seed):
     counts = np.zeros(100, dtype=np.int64)
     weights = chain.weights
     kernels.visit_all(
-        np.random.default_rng(seed), -1.0, bool(side.sum() == 0), *chain.fields,
+        np.random.default_rng(seed), -1.0, bool(side.sum() == 0), *chain.data, *chain.evidence,
         weights.log_size, weights.shape, counts, n, members, side,
         logs, totals, log_sides, np.empty(n),
     )  # fmt: skip
@@ -293,7 +293,7 @@ def test_pairs_are_found_in_lists_of_any_shape():
     records = Records.from_codes(np.zeros((n, 1), dtype=int), frequencies=[[1.0]])
     chain = Chain(kp.Model(records, compared=likelihood), rng, np.arange(n))
     for order in (np.arange(len(every)), rng.permutation(len(every))):
-        scores = kernels.pair_scores(*chain.fields, every[order])
+        scores = kernels.pair_scores(*chain.data, *chain.evidence, every[order])
         np.testing.assert_allclose(scores, expected[order], atol=1e-12)
 
 

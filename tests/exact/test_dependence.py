@@ -17,8 +17,10 @@ from problems import FIXED, FREQUENCIES, codes, log_of_all
 from scipy import stats
 
 import kolchin as kp
+from kolchin import kernels
 from kolchin.likelihoods import Exemplar, Outcomes, exemplar
 from kolchin.likelihoods.dependence import Dependence, log_mixture
+from kolchin.likelihoods.exemplar import LevelCounts
 from kolchin.records import Records
 
 SMALLEST_P = 1e-4
@@ -378,7 +380,7 @@ def test_the_posterior_is_spread_over_many_partitions():
 def test_sharing_left_out_is_caught():
     problem = Problem(N_LEVELS, *TWO_EACH)
     likelihood = problem.likelihood()
-    likelihood.log_unlinked = np.zeros_like(likelihood.log_unlinked)
+    likelihood._scale = np.ones_like(likelihood._scale)
     assert moved(problem, "DirichletProcess", likelihood=likelihood) < 1e-6
 
 
@@ -549,15 +551,21 @@ def test_m_rho_and_the_partition_keep_their_joint_posterior(joint):
 class WithoutClasses(Exemplar):
     """What was replaced is drawn from rho alone, whatever the levels are."""
 
-    def _classes(self, rng, values, seen, counts):
-        return rng.multinomial(counts, values["rho"]).astype(float)
+    def count(self, rng, values, ratios, lists, members, sizes):
+        alike = np.ones_like(self._gain), self.kept, values["rho"], np.ones(self.offsets[-1] + 1)
+        return LevelCounts(
+            *kernels.count_levels(rng, *lists, *ratios, self.place, *alike, members, sizes)
+        )
 
 
 class NothingReplaced(Exemplar):
     """Every pair counts as one of which nothing was replaced."""
 
-    def _classes(self, rng, values, seen, counts):
-        return counts[:, None] * (np.arange(len(self.kept)) == 0).astype(float)
+    def count(self, rng, values, ratios, lists, members, sizes):
+        one = self._gain, self.kept[:1], np.ones(1), np.append(values["m"], 1.0)
+        counts = kernels.count_levels(rng, *lists, *ratios, self.place, *one, members, sizes)
+        of_class = np.append(counts[1], np.zeros(len(self.kept) - 1, dtype=int))
+        return LevelCounts(counts[0], of_class, counts[2])
 
 
 @pytest.mark.parametrize("kind", [WithoutClasses, NothingReplaced])
@@ -569,7 +577,7 @@ def test_sharing_left_out_of_the_updates_is_caught(joint):
     class WithoutSharing(Exemplar):
         def _depend(self, dependence):
             super()._depend(dependence)
-            self.log_unlinked = np.zeros_like(self.log_unlinked)
+            self._scale = np.ones_like(self._scale)
 
     assert joint.p_values(WithoutSharing, 1500).min() < 1e-6
 

@@ -13,7 +13,8 @@ N_VALUES = (2, 7, 12, 31, 20, 40, 25, 10)
 
 
 def found(model):
-    return candidate_pairs(model)
+    pairs, scores = candidate_pairs(model)
+    return pairs, pairs[scores > np.log(model.n_records)]
 
 
 def as_set(pairs):

@@ -136,21 +136,25 @@ class Chain:
 
     def move(self, n_moves: int) -> None:
         """Make chaperones moves on all records."""
+        self._move(n_moves, self._whole)
+
+    def _move(self, n_moves: int, shard: Shard) -> None:
+        """Make moves in one shard, given all clusters."""
         self._statistics = None
         done = 0
         while done < n_moves:
-            done += self._chaperones(n_moves - done, False)
+            done += self._chaperones(n_moves - done, False, shard)
             if done < n_moves:
                 self._tabulate(2 * (self.weights.log_size.size - 1))
 
     def dissolve(self) -> None:
         """Take clusters apart that do not hold together: for warm-up alone."""
         self._statistics = None
-        self._chaperones(self.model.n_records, True)
+        self._chaperones(self.model.n_records, True, self._whole)
 
-    def _chaperones(self, n_moves: int, in_rings: bool) -> int:
+    def _chaperones(self, n_moves: int, in_rings: bool, shard: Shard) -> int:
         what: tuple[Any, ...] = (*self.data, *self.evidence, *self.weights)
-        pairs = self.mixture.in_shard(self._whole)
+        pairs = self.mixture.in_shard(shard)
         state = self.following, self.size_counts, self.pending
         return int(kernels.chaperones(self.rng, n_moves, in_rings, *pairs, *what, *state))  # type: ignore[call-arg]
 
@@ -159,6 +163,8 @@ class Chain:
 
         It does not matter how many run at the same time.
         """
+        if self.weights.shape.size:
+            self._move_crowd()
         self.number += 1
         apart = stream(self.key, self.number, self.layout.n_blocks)
         prior = Frozen(
@@ -187,6 +193,14 @@ class Chain:
         grouped = kernels.grouped_among(self.following, np.sort(between))
         statistics = [part.statistics for part in parts]
         self._statistics = pooled([*statistics, self.fields.statistics(apart, *grouped)])
+
+    def _move_crowd(self) -> None:
+        """Make moves in the block of the largest groups alone, with mu integrated out.
+
+        Given mu, which is about 0 at sizes that no cluster has, large clusters would hardly form.
+        """
+        crowd = self.layout.shard(0)
+        self._move(SWEEPS_A_STEP * self.mixture.sweep(crowd), crowd)
 
     def update(self) -> None:
         """Let the loose links and all parameters follow the partition."""

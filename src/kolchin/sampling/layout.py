@@ -21,6 +21,12 @@ RECORDS_A_BLOCK = 25_000
 LARGEST_GROUP = 0.25
 """Groups of related records are at most this share of a block, so that blocks fill evenly."""
 
+SMALLEST_CROWD, LOOSER = 4, 4.0
+"""Groups of so many records are large, and the largest have a block of their own.
+
+Links as likely as e to minus that are reckoned with.
+"""
+
 MOST_CUT = 0.1
 """If so much of the likely links lies between blocks, shards would wait for each other too long."""
 
@@ -33,7 +39,10 @@ class Shard(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Blocks from ``bounds[b]`` to ``bounds[b + 1]``; place n has record ``order[n]`` (None: n)."""
+    """Blocks from ``bounds[b]`` to ``bounds[b + 1]``; place n has record ``order[n]`` (None: n).
+
+    Where there are several, block 0 has the records of the largest groups.
+    """
 
     bounds: IntArray
     order: IntArray | None = None
@@ -126,11 +135,14 @@ def arranged(
         return Layout.single(n_records)
     largest = max(1, int(LARGEST_GROUP * n_records / n_blocks))
     best_first = np.argsort(-scores, kind="stable")
+    n_loose = int(np.count_nonzero(scores > likely - LOOSER))
+    crowd = _crowd(n_records, pairs, best_first[:n_loose], largest, n_records // n_blocks)
     group = kernels.bounded_groups(n_records, pairs, best_first, largest)
+    group[crowd] = -1
     order = np.argsort(group, kind="stable")
     # A block ends at the first group that begins beyond its share of the records.
     opens = np.flatnonzero(np.append(True, np.diff(group[order]) != 0))
-    wanted = np.arange(1, n_blocks) * n_records / n_blocks
+    wanted = np.linspace(crowd.size, n_records, n_blocks if crowd.size else n_blocks + 1)[:-1]
     ends = opens[np.minimum(np.searchsorted(opens, wanted), opens.size - 1)]
     layout = Layout(np.unique(np.concatenate([[0], ends, [n_records]])), order)
     strong = pairs[scores > likely]
@@ -138,3 +150,18 @@ def arranged(
     if len(strong) and np.mean(blocks[:, 0] != blocks[:, 1]) > MOST_CUT:
         return Layout.single(n_records)
     return layout
+
+
+def _crowd(
+    n_records: int, pairs: NDArray[np.int32], order: IntArray, largest: int, most: int
+) -> IntArray:
+    """Return the records of the largest groups of some pairs, as many as a block holds."""
+    group = kernels.bounded_groups(n_records, pairs, order, largest)
+    size = np.bincount(group, minlength=n_records)[group]
+    records = np.flatnonzero(size >= SMALLEST_CROWD)
+    by_size = records[np.lexsort([group[records], -size[records]])]
+    if by_size.size > most:
+        # A group that would be cut stays out.
+        cut = group[by_size[most]]
+        by_size = by_size[:most][group[by_size[:most]] != cut]
+    return np.sort(by_size)
