@@ -55,11 +55,17 @@ def today() -> str:
 
 def commit() -> str | None:
     """Name the state of the sources, where they are under version control."""
-    asked = ["git", "-C", str(ROOT), "describe", "--always", "--dirty"]
     try:
-        return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+        name = _git("log", "-1", "--format=%h")
+        changed = _git("status", "--porcelain", "--", "src", "benchmarks")
     except (OSError, subprocess.CalledProcessError):
         return None
+    return f"{name}, changed" if changed else name
+
+
+def _git(*words: str) -> str:
+    asked = ["git", "-C", str(ROOT), *words]
+    return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def machine() -> dict[str, Any]:

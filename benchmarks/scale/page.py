@@ -62,7 +62,8 @@ def tables(parts: Parts) -> Iterator[str]:
         "Seconds of the whole process and by phase, as `summary.json` has them: reading the table; "
         "comparing candidate pairs; learning which fields move together (dependence); choosing "
         "pairs to propose and laying records out (starting); sampling; results; the report. The "
-        "rest is starting Python and importing, loading compiled code, and checkpoints. Peak is "
+        "rest is starting Python and importing, loading compiled code, and the "
+        "last look at the diagnostics. Peak is "
         "the most resident memory of the process. "
         "Simulating is a process of its own."
     )
