@@ -40,12 +40,26 @@ def linked_above(scores: pl.DataFrame, n_records: int, column: str, threshold: f
     return components(n_records, kept["a"].to_numpy(), kept["b"].to_numpy())
 
 
-def best_threshold(scores: pl.DataFrame, truth: Ints) -> tuple[float, Ints]:
+def best_threshold(
+    scores: pl.DataFrame, truth: Ints, weights: Floats = WEIGHTS
+) -> tuple[float, Ints]:
     """Return the match weight whose components have the best F1, and those components."""
-    tried = [
-        (float(weight), linked_above(scores, truth.size, "weight", weight)) for weight in WEIGHTS
-    ]
+    tried = (
+        (float(weight), linked_above(scores, truth.size, "weight", weight)) for weight in weights
+    )
     return max(tried, key=lambda one: rates(one[1], truth)["f1"])
+
+
+def truly_linked(links: pl.DataFrame, ids: pl.Series, truth: Ints) -> NDArray[np.bool_]:
+    """Tell of each link (record_a, record_b) whether both records are of one entity."""
+    entity_of = pl.DataFrame({"id": ids, "entity": truth})
+    left, right = (
+        pl.DataFrame({"id": links[name]}).join(
+            entity_of, on="id", how="left", maintain_order="left"
+        )["entity"]
+        for name in ("record_a", "record_b")
+    )
+    return (left == right).to_numpy()
 
 
 def reliability(probability: Floats, is_true: NDArray[np.bool_]) -> list[dict[str, float]]:

@@ -4,11 +4,17 @@ import time
 import warnings
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 import kolchin as kp
-from accuracy.measures import Ints, calibration_error, rates, reliability, wrong_links
+from accuracy.measures import (
+    Ints,
+    calibration_error,
+    rates,
+    reliability,
+    truly_linked,
+    wrong_links,
+)
 
 
 def run_kolchin(
@@ -30,9 +36,8 @@ def run_kolchin(
     links, labels = result.links, result.labels
     seconds = time.monotonic() - began
     summary = result.summary()
-    row_of = pl.DataFrame({"id": result.entities["record"]}).with_row_index("row")
-    left, right = (_rows(links[name], row_of) for name in ("record_a", "record_b"))
-    bins = reliability(links["probability"].to_numpy(), truth[left] == truth[right])
+    is_true = truly_linked(links, result.entities["record"], truth)
+    bins = reliability(links["probability"].to_numpy(), is_true)
     measured: dict[str, Any] = rates(labels, truth)
     if "birth_date" in table.columns:
         measured["wrong_links"] = wrong_links(labels, truth, table)
@@ -58,8 +63,3 @@ def warm_up() -> None:
     result = kp.resolve(people, truth="who", chains=2, draws=20, seed=1, progress=False)
     assert result.links.height
     assert result.summary()
-
-
-def _rows(ids: pl.Series, row_of: pl.DataFrame) -> Ints:
-    joined = pl.DataFrame({"id": ids}).join(row_of, on="id", how="left", maintain_order="left")
-    return joined["row"].to_numpy().astype(np.int64)

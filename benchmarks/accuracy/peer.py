@@ -6,14 +6,18 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from measured import measured
 
 from accuracy.columns import DESCRIPTIONS, specifications
 from accuracy.measures import (
+    WEIGHTS,
+    Floats,
     Ints,
     best_threshold,
     calibration_error,
@@ -26,6 +30,16 @@ from accuracy.measures import (
 DEFAULT_THRESHOLD = 0.95
 SCRIPT = Path(__file__).with_name("splink_peer.py")
 REQUIREMENT = "splink>=5,<6"
+
+
+class Scoring(NamedTuple):
+    """How scores are looked at: thresholds to try, and whether wrong links are told apart."""
+
+    thresholds: Floats = WEIGHTS
+    wrong: bool = True
+
+
+EVERYTHING = Scoring()
 
 
 def environment(python: str | None) -> str:
@@ -42,43 +56,55 @@ def environment(python: str | None) -> str:
 
 
 def run_splink(
-    python: str, name: str, table: pl.DataFrame, truth: Ints, seed: int
+    python: str,
+    name: str,
+    table: pl.DataFrame,
+    truth: Ints,
+    seed: int,
+    only: Sequence[str] | None = None,
+    scoring: Scoring = EVERYTHING,
 ) -> dict[str, Any]:
-    """Run all specifications of a table, and return each with its measures."""
+    """Run all specifications of a table, or some only, and return each with its measures."""
+    chosen = specifications(DESCRIPTIONS[name])
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "table.csv"
         fields = table.drop("rec_id", "ent_id")
         fields.select(unique_id=pl.int_range(pl.len())).hstack(fields).write_csv(file)
         return {
-            each: _scored(python, file, {**description, "seed": seed}, table, truth)
-            for each, description in specifications(DESCRIPTIONS[name]).items()
+            each: _scored(python, file, {**chosen[each], "seed": seed}, table, truth, scoring)
+            for each in only or chosen
         }
 
 
 def _scored(
-    python: str, file: Path, description: dict[str, Any], table: pl.DataFrame, truth: Ints
+    python: str,
+    file: Path,
+    description: dict[str, Any],
+    table: pl.DataFrame,
+    truth: Ints,
+    scoring: Scoring,
 ) -> dict[str, Any]:
     told, result = file.with_suffix(".json"), file.with_suffix(".parquet")
     told.write_text(json.dumps(description), encoding="utf-8")
-    done = subprocess.run(
-        [python, SCRIPT, file, told, result], capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        return {"error": " ".join(done.stderr.split())[-300:]}
+    taken = measured([python, SCRIPT, file, told, result])
+    if "error" in taken:
+        return {"error": taken["error"]}
     scores = pl.read_parquet(result)
     is_true = truth[scores["a"].to_numpy()] == truth[scores["b"].to_numpy()]
     began = time.monotonic()
     usual = linked_above(scores, truth.size, "probability", DEFAULT_THRESHOLD)
     clustering = time.monotonic() - began
-    weight, best = best_threshold(scores, truth)
+    weight, best = best_threshold(scores, truth, scoring.thresholds)
     bins = reliability(scores["probability"].to_numpy(), is_true)
-    about = json.loads(done.stdout.splitlines()[-1])
+    about = json.loads(taken["printed"].splitlines()[-1])
     sizes = np.bincount(truth)
     return {
         **about,
         "seconds": about["seconds"] + clustering,
-        "default": _measured(usual, truth, table),
-        "best": {**_measured(best, truth, table), "threshold": weight},
+        "whole_seconds": taken["seconds"] + clustering,
+        "peak_mb": taken["peak_mb"],
+        "default": _measured(usual, truth, table, scoring),
+        "best": {**_measured(best, truth, table, scoring), "threshold": weight},
         "reliability": bins,
         "calibration_error": calibration_error(bins),
         "pairs": scores.height,
@@ -86,11 +112,11 @@ def _scored(
     }
 
 
-def _measured(labels: Ints, truth: Ints, table: pl.DataFrame) -> dict[str, Any]:
-    measured: dict[str, Any] = rates(labels, truth)
-    if "birth_date" in table.columns:
-        measured["wrong_links"] = wrong_links(labels, truth, table)
-    return measured
+def _measured(labels: Ints, truth: Ints, table: pl.DataFrame, scoring: Scoring) -> dict[str, Any]:
+    result: dict[str, Any] = rates(labels, truth)
+    if scoring.wrong and "birth_date" in table.columns:
+        result["wrong_links"] = wrong_links(labels, truth, table)
+    return result
 
 
 def best_of(runs: dict[str, Any], at: str) -> tuple[str, dict[str, Any]] | None:

@@ -16,6 +16,9 @@ from kolchin.priors import NBD, Prior
 from kolchin.priors.base import SizeCounts
 from kolchin.records import Compared, Records
 
+LEARNING = "learning which fields move together"
+"""What a model tells when all pairs are compared."""
+
 
 class Model:
     """Records, a prior over their partitions, and how records of one entity vary.
@@ -87,7 +90,7 @@ class Model:
         if any(is_compared):
             self.comparisons = compare(records, keys=keys, tell=tell)
             if tell is not None:
-                tell("learning which fields move together")
+                tell(LEARNING)
             self.compared = Exemplar.of(self.comparisons, self.comparisons.shows)
 
     @property

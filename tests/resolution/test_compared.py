@@ -106,6 +106,11 @@ def test_parameters_are_named_by_field_and_level(result):
     assert names[:3] == ["m[name: exact]", "m[name: mistyped]", "m[name: similarity 0.88]"]
 
 
+def test_learning_what_moves_together_has_a_time_of_its_own(result):
+    seconds = result.summary()["seconds"]
+    assert list(seconds)[:4] == ["reading", "comparing", "dependence", "starting"]
+
+
 def test_comparing_is_done_once(monkeypatch):
     from kolchin import model
 

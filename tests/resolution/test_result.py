@@ -88,7 +88,9 @@ def test_summary_has_what_users_rely_on(finished):
     )
     for part in ("point_estimate", "posterior"):
         assert {"precision", "recall", "f1", "fnr", "fdr"} <= set(summary["evaluation"][part])
-    assert set(summary["seconds"]) == {"reading", "comparing", "sampling", "results"}
+    phases = ["reading", "comparing", "starting", "sampling", "results", "report"]
+    assert list(summary["seconds"]) == phases
+    assert len(summary["moves"]) == summary["settings"]["chains"]
     assert (summary["seed"], summary["ended"], summary["draws"]) == (3, "draws", 30)
     assert summary["settings"]["prior"] == repr(kp.NBD())
     assert summary["version"] == kp.__version__

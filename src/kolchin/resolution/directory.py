@@ -155,7 +155,7 @@ class RunDirectory:
     def _save_part(self, run: Run, number: int, length: int) -> None:
         inside = slice(number * length, min((number + 1) * length, run.kept))
         drawn = [worker.draws for worker in run.workers]
-        posterior = recorded(drawn, run.settings, inside.start, inside.stop)
+        posterior = recorded(drawn, run.settings_of_draws, inside.start, inside.stop)
         save(posterior, part_path(self.posterior, number), inside.start)
 
     def restore(self, run: Run) -> None:

@@ -1,13 +1,12 @@
 """Resolve a table: read, sample until it is enough, and write down what was found."""
 
-import time
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from kolchin.errors import ModelError
-from kolchin.model import Model
+from kolchin.model import LEARNING, Model
 from kolchin.parameters import Gamma, Hyper
 from kolchin.priors import Prior
 from kolchin.records import DataWarning
@@ -20,6 +19,7 @@ from kolchin.resolution.result import Result
 from kolchin.resolution.session import Session
 from kolchin.resolution.settings import DEFAULT_TIME_LIMIT, Settings
 from kolchin.resolution.source import check_unchanged, repeatable, title_of
+from kolchin.resolution.stopwatch import Stopwatch
 
 
 def resolve(
@@ -113,17 +113,17 @@ def resolve(
         settings.to_json()  # refuses priors that a directory cannot hold
         directory.check_free(overwrite)
     choices: dict[str, Any] = {"fields": fields, "id": id, "source": source, "truth": truth}
-    began = time.monotonic()
+    watch = Stopwatch("reading")
     with Display(progress) as display:
         display.phase("reading the table")
         loaded = load(table, **choices, normalise=normalise)
         given = Input.of(loaded, title_of(table))
         _tell_input(display, given)
-        seconds = {"reading": time.monotonic() - began}
+        watch.begin("comparing")
         # Before anything is written: a model refuses what it cannot use.
-        model = _model(settings, given, display)
+        model = _model(settings, given, display, watch)
         settings = settings.for_model(model)
-        seconds["comparing"] = time.monotonic() - began - seconds["reading"]
+        seconds = watch.seconds()
         session = Session(given, settings, model, directory, time_limit, cores, display, seconds)
         if directory is None:
             return session.run()
@@ -163,15 +163,21 @@ def resume(
             settings = settings.drawing(draws)
             Settings.checked(settings.prior, 1.0, True, 1, draws, 1, time_limit)
             directory.ask({**asked, "settings": settings.to_json()})
-        model = _model(settings, given, display)
+        model = _model(settings, given, display, Stopwatch("comparing"))
         seconds = asked["seconds"]
         session = Session(given, settings, model, directory, time_limit, cores, display, seconds)
         return session.run(asked["merged"])
 
 
-def _model(settings: Settings, given: Input, display: Display) -> Model:
+def _model(settings: Settings, given: Input, display: Display, watch: Stopwatch) -> Model:
     """Build the model once, which may take a while where there is much to compare."""
-    return settings.model(given.records, given.source, display.phase)
+
+    def tell(words: str) -> None:
+        display.phase(words)
+        if words == LEARNING:
+            watch.begin("dependence")
+
+    return settings.model(given.records, given.source, tell)
 
 
 def _check_more(directory: RunDirectory, draws: int) -> None:

@@ -139,6 +139,7 @@ class Result:
         whole["entities_shown"] = int(self.labels.max()) + 1
         whole["ended"] = self.ended
         whole["draws"] = self.posterior.n_draws
+        whole["moves"] = self.posterior.settings.get("moves", [])
         if self._own_evaluation is not None:
             whole["evaluation"] = self._own_evaluation
         whole["seconds"] = {name: round(value, 2) for name, value in self.seconds.items()}

@@ -49,12 +49,14 @@ class Session:
 
     def run(self, merged: bool = False) -> Result:
         """Sample from where the run is, and make the results."""
+        began = time.monotonic()
         run = self._taken_up()
+        starting = time.monotonic() - began
         if run.ended not in ("enough", "draws") or run.kept < run.wanted:
             self._sample(run)
         began = time.monotonic()
         self.display.phase("making the results")
-        seconds = {**self.seconds, "sampling": run.seconds}
+        seconds = {**self.seconds, "starting": starting, "sampling": run.seconds}
         ended = "time" if run.ended == "stopped" else run.ended
         drawn = self._drawn(run)
         result = Result(self.given, self.settings, drawn, ended, seconds, self.model)
@@ -127,9 +129,12 @@ def write_results(
     )
     if merged:
         directory.write_table("merged.csv", result.merged())
+    written = time.monotonic()
     if began is not None:
-        result.seconds["results"] = time.monotonic() - began
+        result.seconds["results"] = written - began
     directory.write_text("report.html", result.page())
+    if began is not None:
+        result.seconds["report"] = time.monotonic() - written
     directory.write_json("summary.json", result.summary())
 
 

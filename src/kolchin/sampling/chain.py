@@ -301,8 +301,12 @@ class Chain:
 
     @property
     def moves_a_step(self) -> int:
-        """How many moves a step has, so that undecided pairs are visited a few times."""
-        return max(int(SWEEPS_A_STEP * 2 * self.mixture.lists.totals.sum()), FEWEST_MOVES)
+        """How many moves a step has, so that undecided pairs are visited a few times.
+
+        In shards that is what it has on average: blocks meet at random.
+        """
+        weight = self.mixture.lists.within_reach(self.layout.meeting)
+        return max(int(SWEEPS_A_STEP * 2 * weight), FEWEST_MOVES)
 
     def _log_odds(self, proposals: Proposals, delta: FloatArray) -> FloatArray:
         """Log odds that each candidate is linked, as things stand."""

@@ -62,6 +62,12 @@ class Layout(NamedTuple):
         ranges = [bound for b in blocks for bound in (self.bounds[b], self.bounds[b + 1])]
         return Shard(blocks, np.array([*ranges, 0, 0][:4], dtype=np.int64))
 
+    @property
+    def meeting(self) -> float:
+        """The chance that two blocks are a shard."""
+        n_blocks = self.n_blocks
+        return 2 * (n_blocks // 2) / max(n_blocks * (n_blocks - 1), 1)
+
     def shards(self, rng: np.random.Generator) -> list[Shard]:
         """Pair the blocks at random; one may be left over."""
         order = rng.permutation(self.n_blocks).tolist()
@@ -108,6 +114,12 @@ class Lists(NamedTuple):
             begins = np.searchsorted(number[order], np.arange(n_tables + 1))
             totals = np.bincount(number, weight[np.argsort(order)], minlength=n_tables)
         return cls(kernels.alias_tables(pairs, weight, begins), begins, totals, layout.n_blocks)
+
+    def within_reach(self, meeting: float) -> float:
+        """Return the weight of all pairs whose blocks meet, on average; each meets itself."""
+        totals = self.totals.reshape(self.n_blocks, self.n_blocks)
+        own = float(np.trace(totals))
+        return own + meeting * (float(totals.sum()) - own)
 
     def in_shard(self, shard: Shard) -> tuple[IntArray, FloatArray]:
         """Return the rows of a shard's tables, (table, from and to), and their total weights."""

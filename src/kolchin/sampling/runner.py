@@ -227,11 +227,15 @@ class Run:
         """Collect what convergence is judged by, of draws whose partitions are held or not."""
         return traces([worker.draws for worker in self.workers], self.settings)
 
+    @property
+    def settings_of_draws(self) -> dict[str, object]:
+        """How draws are made, now as at any time after warm-up."""
+        return self.settings | {"moves": [worker.moves for worker in self.workers]}
+
     def settings_now(self) -> dict[str, object]:
         """Say how the draws so far were made."""
-        return self.settings | {
+        return self.settings_of_draws | {
             "draws": self.kept,
-            "moves": [worker.moves for worker in self.workers],
             "interrupted": self.ended == "interrupted",
         }
 

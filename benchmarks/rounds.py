@@ -1,0 +1,159 @@
+"""What a round of the sharded sampler sends to shards and gets back, and how long it takes.
+
+    python benchmarks/rounds.py [--n 100000] [--blocks 8] [--rounds 20] [--warmup 20] [--seed 1]
+
+Bytes of arrays: to each shard the parameters alone (delta, m, rho, those of the prior with mu, and
+t), not what follows from them; back from it, changes of sizes, statistics and leaving records.
+"""
+
+import argparse
+import threading
+import time
+
+import numpy as np
+
+from kolchin import Model
+from kolchin.records.loading import load
+from kolchin.sampling import chain as chains
+from kolchin.sampling.candidates import candidate_pairs, kernel_data
+from kolchin.sampling.layout import RECORDS_A_BLOCK, arranged
+from kolchin.sampling.proposals import Proposals
+from kolchin.sampling.starts import start_labels
+from kolchin.simulation.people import simulate_people
+
+FEWEST_BLOCKS = 4
+NUMBER = 8
+"""Bytes of a number by itself."""
+
+
+def n_bytes(thing):
+    """Count the bytes of all arrays and numbers in tuples, lists and dictionaries."""
+    if thing is None:
+        return 0
+    if isinstance(thing, np.ndarray):
+        return thing.nbytes
+    if isinstance(thing, dict):
+        return sum(n_bytes(value) for value in thing.values())
+    if isinstance(thing, tuple | list):
+        return sum(n_bytes(value) for value in thing)
+    return NUMBER
+
+
+class Counts:
+    """Bytes to and from each shard, by what they are."""
+
+    def __init__(self):
+        self.rows = []
+        self._lock = threading.Lock()
+
+    def watching(self, advance):
+        """Return the same function, but count what goes in and out."""
+
+        def wrapped(shard, sent, **others):
+            back = advance(shard, sent=sent, **others)
+            row = sent_bytes(sent) | back_bytes(back)
+            with self._lock:
+                self.rows.append(row)
+            return back
+
+        return wrapped
+
+    def means(self):
+        """Return the mean over shards and rounds of each kind."""
+        return {name: np.mean([row[name] for row in self.rows]) for name in self.rows[0]}
+
+
+def sent_bytes(sent):
+    prior = dict(sent.prior._values)
+    return {
+        "to: delta, m, rho": n_bytes(sent.fields.values),
+        "to: mu": sum(n_bytes(prior.pop(name, None)) for name in ("log_mu", "log_tail")),
+        "to: other parameters of the prior, and t": n_bytes(prior) + NUMBER,
+        "to: names of chain and round, two blocks": 4 * NUMBER,
+        "not sent: ratios": n_bytes(sent.fields.evidence[1:]),
+    }
+
+
+def back_bytes(back):
+    return {
+        "back: changes of sizes": n_bytes(back.size_changes),
+        "back: statistics of categorical fields": n_bytes(tuple(back.statistics.cells)),
+        "back: statistics of compared fields": n_bytes(back.statistics.levels),
+        "back: leaving records": n_bytes(back.leaving),
+    }
+
+
+def built(n_records, n_blocks, seed):
+    """Build a chain of simulated people that are laid out in blocks."""
+    table = simulate_people(n_records, seed)
+    model = Model(load(table, id="rec_id", truth="ent_id").records)
+    pairs, scores = candidate_pairs(model)
+    even = float(np.log(n_records))
+    layout = arranged(n_records, pairs, scores, even, n_blocks)
+    if layout.n_blocks == 1:
+        raise SystemExit("Too many likely links lie between blocks: try fewer (--blocks).")
+    data, pairs = kernel_data(model, layout), layout.moved(pairs)
+    rng = np.random.Generator(np.random.SFC64(seed))
+    labels = start_labels(rng, "blocks", n_records, pairs[scores > even], data.source)
+    return chains.Chain(model, rng, labels, layout=layout, data=data), Proposals(pairs)
+
+
+def warm_up(chain, proposals, n_rounds):
+    """Go where the chain is at home, and learn which pairs to propose."""
+    chain.learn(proposals)
+    for number in range(n_rounds):
+        chain.move_in_shards(dissolve=4 * number < n_rounds)
+        chain.refresh()
+        chain.observe(proposals)
+    chain.learn(proposals)
+
+
+def timed(chain, n_rounds, cores):
+    """Return the seconds of each round and the rings at the end; the chain stays where it was."""
+    state = chain.state()
+    seconds = []
+    for _ in range(n_rounds):
+        began = time.perf_counter()
+        chain.move_in_shards(cores=cores)
+        moved = time.perf_counter()
+        chain.refresh()
+        seconds.append((moved - began, time.perf_counter() - moved))
+    rings = chain.following.copy()
+    chain.take(state)
+    return np.median(seconds, axis=0), rings
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--n", type=int, default=100_000, help="records")
+    parser.add_argument("--blocks", type=int, help="as many as usual, and at least 4, by default")
+    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--warmup", type=int, default=20, help="rounds before any is measured")
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    n_blocks = given.blocks or max(FEWEST_BLOCKS, round(given.n / RECORDS_A_BLOCK))
+    chain, proposals = built(given.n, n_blocks, given.seed)
+    warm_up(chain, proposals, given.warmup)
+    advance, counts = chains.advance, Counts()
+    chains.advance = counts.watching(advance)
+    timed(chain, given.rounds, 1)
+    chains.advance = advance
+    print(
+        f"{given.n:,} records in {chain.layout.n_blocks} blocks, {chain.n_clusters:,} clusters, "
+        f"{chain.moves_a_step:,} moves a round\n"
+    )
+    print("| a shard of a round | bytes |\n|---|---:|")
+    for name, mean in counts.means().items():
+        print(f"| {name} | {mean:,.0f} |")
+    print("\n| cores | seconds moving | seconds updating parameters |\n|---:|---:|---:|")
+    rings = []
+    for cores in (1, 2):
+        (moving, updating), last = timed(chain, given.rounds, cores)
+        rings.append(last)
+        print(f"| {cores} | {moving:.4f} | {updating:.4f} |", flush=True)
+    same = np.array_equal(*rings)
+    print(f"\nThe chains are {'the same' if same else 'NOT the same: that is a fault'}.")
+
+
+if __name__ == "__main__":
+    main()

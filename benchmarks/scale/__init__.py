@@ -1,0 +1,1 @@
+"""Time, memory and accuracy of whole runs as tables grow: `python benchmarks/scale`."""
