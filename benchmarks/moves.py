@@ -16,6 +16,8 @@ import numpy as np
 from numba import njit
 
 from kolchin import kernels
+from kolchin.sampling.layout import Layout, Lists
+from kolchin.sampling.proposals import Mixture
 
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 N_FIELDS, N_VALUES, DELTA = 9, 50, 0.05
@@ -42,7 +44,9 @@ def problem(n_records, rng, paired):
     first = rng.integers(0, n_records, 5 * n_records)
     second = (first + 1 + rng.integers(0, n_records - 1, first.size)) % n_records
     listed = np.stack([first, second], axis=1).astype(np.int32)
-    pairs = kernels.Pairs(0.05, kernels.alias_table(listed, np.ones(len(listed))))
+    layout = Layout.single(n_records)
+    mixture = Mixture(0.05, Lists.of(layout, listed, np.ones(len(listed))))
+    pairs = mixture.in_shard(layout.shard(0))
     _, labels = np.unique(entity, return_inverse=True)
     return data, pairs, labels
 

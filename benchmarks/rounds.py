@@ -63,14 +63,19 @@ class Counts:
         return {name: np.mean([row[name] for row in self.rows]) for name in self.rows[0]}
 
 
+def chances(model):
+    """m and rho, or arrays of their size."""
+    return tuple(model.compared.start().values())
+
+
 def sent_bytes(sent):
     prior = dict(sent.prior._values)
     return {
-        "to: delta, m, rho": n_bytes(sent.fields.values),
+        "to: delta, m, rho": n_bytes((sent.fields.delta, *chances(sent.fields.model))),
         "to: mu": sum(n_bytes(prior.pop(name, None)) for name in ("log_mu", "log_tail")),
         "to: other parameters of the prior, and t": n_bytes(prior) + NUMBER,
         "to: names of chain and round, two blocks": 4 * NUMBER,
-        "not sent: ratios": n_bytes(sent.fields.evidence[1:]),
+        "not sent: ratios": n_bytes(tuple(sent.fields.ratios)),
     }
 
 

@@ -1499,38 +1499,27 @@ def pattern_ratios(
     kept: NDArray[np.bool_],
     rho: Floats,
     m: Floats,
-) -> Floats:
+) -> tuple[Floats, Floats]:
     """Evidence of every pattern of levels: m over u, both mixtures (model section 6).
 
     ``place`` has for each pattern and field where its level's chance stands in ``m``, ``gain`` one
     over the chance of that level among unrelated records, ``scale`` one over what u is more than
-    the product of those.
+    the product of those. Class c keeps some fields, the others were replaced. Also returns the
+    weights of each pattern's classes, added up.
     """
     ratio = np.empty(place.shape[0])
+    classes = np.empty((place.shape[0], rho.size))
     for k in range(place.shape[0]):
         total = 0.0
         for c in range(rho.size):
-            total += class_weight(place, gain, kept, rho, m, k, c)
+            weight = rho[c]
+            for f in range(place.shape[1]):
+                if kept[c, f]:
+                    weight *= m[place[k, f]] * gain[k, f]
+            total += weight
+            classes[k, c] = total
         ratio[k] = total * scale[k]
-    return ratio
-
-
-@hot
-def class_weight(
-    place: Int32s,
-    gain: Floats,
-    kept: NDArray[np.bool_],
-    rho: Floats,
-    m: Floats,
-    k: int,
-    c: int,
-) -> float:
-    """Weight of a pattern if the fields that class c does not keep were replaced."""
-    weight = rho[c]
-    for f in range(place.shape[1]):
-        if kept[c, f]:
-            weight *= m[place[k, f]] * gain[k, f]
-    return weight
+    return ratio, classes
 
 
 @compiled
@@ -1543,25 +1532,24 @@ def count_levels(
     ratio: Floats,
     apart: Floats,
     place: Int32s,
-    gain: Floats,
     kept: NDArray[np.bool_],
-    rho: Floats,
-    m: Floats,
+    classes: Floats,
+    n_levels: int,
     members: Int32s,
     sizes: Int32s,
 ) -> tuple[Int64s, Int64s, float]:
     """Draw the exemplar of each cluster and what was replaced in the others; count both.
 
-    Returns how often each level was shown by a field that was not replaced, how often each class
-    of fields was replaced, and the log evidence of all clusters.
+    ``place`` and ``classes`` are as in ``pattern_ratios``. Returns how often each level was shown
+    by a field that was not replaced, how often each class of fields was replaced, and the log
+    evidence of all clusters.
     """
-    of_level = np.zeros(m.size, dtype=np.int64)
-    of_class = np.zeros(rho.size, dtype=np.int64)
+    of_level = np.zeros(n_levels, dtype=np.int64)
+    of_class = np.zeros(kept.shape[0], dtype=np.int64)
     sums = np.empty(members.size)
-    weight = np.empty(rho.size)
     log_evidence = draw_exemplars(
-        rng, begins, others, pattern, shown, ratio, apart, place, gain, kept, rho, m,
-        members, sizes, of_level, of_class, sums, weight,
+        rng, begins, others, pattern, shown, ratio, apart, place, kept, classes,
+        members, sizes, of_level, of_class, sums,
     )  # fmt: skip
     return of_level, of_class, log_evidence
 
@@ -1576,16 +1564,13 @@ def draw_exemplars(
     ratio: Floats,
     apart: Floats,
     place: Int32s,
-    gain: Floats,
     kept: NDArray[np.bool_],
-    rho: Floats,
-    m: Floats,
+    classes: Floats,
     members: Int32s,
     sizes: Int32s,
     of_level: Int64s,
     of_class: Int64s,
     sums: Floats,
-    weight: Floats,
 ) -> float:
     """Do what ``count_levels`` says."""
     total = 0.0
@@ -1608,37 +1593,15 @@ def draw_exemplars(
                 # Either shows the same pattern against the other.
                 total += finite_log(apart[both] if listed < 0 else ratio[row])
             c = 0
-            if rho.size > 1:
-                c = draw_class(rng, place, gain, kept, rho, m, row, weight)
+            if classes.shape[1] > 1:
+                level = rng.random() * classes[row, classes.shape[1] - 1]
+                while c < classes.shape[1] - 1 and level >= classes[row, c]:
+                    c += 1
             of_class[c] += 1
             for f in range(place.shape[1]):
                 if kept[c, f]:
                     of_level[place[row, f]] += 1
     return total
-
-
-@lean
-def draw_class(
-    rng: np.random.Generator,
-    place: Int32s,
-    gain: Floats,
-    kept: NDArray[np.bool_],
-    rho: Floats,
-    m: Floats,
-    row: int,
-    weight: Floats,
-) -> int:
-    """Draw which fields were replaced, given the pattern."""
-    total = 0.0
-    for c in range(rho.size):
-        weight[c] = class_weight(place, gain, kept, rho, m, row, c)
-        total += weight[c]
-    rest = rng.random() * total
-    choice = 0
-    while choice < rho.size - 1 and rest >= weight[choice]:
-        rest -= weight[choice]
-        choice += 1
-    return choice
 
 
 @lean

@@ -17,10 +17,8 @@ from problems import FIXED, FREQUENCIES, codes, log_of_all
 from scipy import stats
 
 import kolchin as kp
-from kolchin import kernels
 from kolchin.likelihoods import Exemplar, Outcomes, exemplar
 from kolchin.likelihoods.dependence import Dependence, log_mixture
-from kolchin.likelihoods.exemplar import LevelCounts
 from kolchin.records import Records
 
 SMALLEST_P = 1e-4
@@ -551,21 +549,17 @@ def test_m_rho_and_the_partition_keep_their_joint_posterior(joint):
 class WithoutClasses(Exemplar):
     """What was replaced is drawn from rho alone, whatever the levels are."""
 
-    def count(self, rng, values, ratios, lists, members, sizes):
-        alike = np.ones_like(self._gain), self.kept, values["rho"], np.ones(self.offsets[-1] + 1)
-        return LevelCounts(
-            *kernels.count_levels(rng, *lists, *ratios, self.place, *alike, members, sizes)
-        )
+    def ratios(self, values):
+        right = super().ratios(values)
+        return right._replace(classes=np.tile(np.cumsum(values["rho"]), (len(self.place), 1)))
 
 
 class NothingReplaced(Exemplar):
     """Every pair counts as one of which nothing was replaced."""
 
-    def count(self, rng, values, ratios, lists, members, sizes):
-        one = self._gain, self.kept[:1], np.ones(1), np.append(values["m"], 1.0)
-        counts = kernels.count_levels(rng, *lists, *ratios, self.place, *one, members, sizes)
-        of_class = np.append(counts[1], np.zeros(len(self.kept) - 1, dtype=int))
-        return LevelCounts(counts[0], of_class, counts[2])
+    def ratios(self, values):
+        right = super().ratios(values)
+        return right._replace(classes=np.ones((len(self.place), len(self.kept))))
 
 
 @pytest.mark.parametrize("kind", [WithoutClasses, NothingReplaced])

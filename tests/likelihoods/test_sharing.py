@@ -311,7 +311,7 @@ def test_evidence_of_sixteen_fields():
         np.ones((3, 16), dtype=bool),
     )
     likelihood = Exemplar(outcomes, "abcdefghijklmnop")
-    _, apart = likelihood.ratios(likelihood.start())
+    apart = likelihood.ratios(likelihood.start()).apart
     assert apart.shape == (1 << 16,)
     assert np.isfinite(apart).all()
     assert (apart > 0).all()

@@ -64,6 +64,21 @@ class Outcomes(NamedTuple):
     which: NDArray[np.int32] | None = None
 
 
+class Ratios(NamedTuple):
+    """Evidence of each pattern, that of pairs not compared by what both show, and of classes.
+
+    ``classes`` has for each pattern, and then for each of those pairs, the weights of what may have
+    been replaced, added up.
+    """
+
+    ratio: FloatArray
+    apart: FloatArray
+    classes: FloatArray
+
+
+NO_RATIOS = Ratios(np.empty(0), np.empty(0), np.empty((0, 1)))
+
+
 class LevelCounts(NamedTuple):
     """What m and rho depend on: how often each level (and last, no value) and class was drawn.
 
@@ -283,22 +298,18 @@ class Exemplar:
         result: FloatArray = weights / np.repeat(totals, np.diff(self.offsets))
         return result
 
-    def ratios(self, values: Values) -> tuple[FloatArray, FloatArray]:
-        """Return the evidence of each pattern, and of pairs not compared by what both show."""
-        whole: FloatArray = kernels.pattern_ratios(
-            self.place, self._gain, self._scale, *self._chances(values)
+    def ratios(self, values: Values) -> Ratios:
+        """Return the evidence of patterns."""
+        m = np.append(values["m"], 1.0)  # 1 for a missing value
+        whole, classes = kernels.pattern_ratios(
+            self.place, self._gain, self._scale, self.kept, self._rho(values), m
         )
-        return whole[: self.n_patterns], whole[self.n_patterns :]
-
-    def _chances(self, values: Values) -> tuple[Any, ...]:
-        """Return what classes keep, their chances, and those of levels (1 for a missing value)."""
-        return self.kept, self._rho(values), np.append(values["m"], 1.0)
+        return Ratios(whole[: self.n_patterns], whole[self.n_patterns :], classes)
 
     def count(
         self,
         rng: np.random.Generator,
-        values: Values,
-        ratios: tuple[FloatArray, FloatArray],
+        ratios: Ratios,
         lists: tuple[IntArray, NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]],
         members: NDArray[np.int32],
         sizes: NDArray[np.int32],
@@ -307,9 +318,10 @@ class Exemplar:
 
         ``lists`` are ``arrays``, in the order in which the members are numbered.
         """
-        counts = kernels.count_levels(  # type: ignore[call-arg]
-            rng, *lists, *ratios, self.place, self._gain, *self._chances(values), members, sizes
-        )
+        counts = kernels.count_levels(
+            rng, *lists, ratios.ratio, ratios.apart, self.place, self.kept, ratios.classes,
+            int(self.offsets[-1]) + 1, members, sizes,
+        )  # fmt: skip
         return LevelCounts(*counts)
 
     def update(self, rng: np.random.Generator, values: Values, counts: LevelCounts) -> Values:
@@ -343,7 +355,7 @@ class Exemplar:
 
     def log_likelihood(self, labels: IntArray, values: Values) -> float:
         """Log evidence of a partition over singletons: the slow truth."""
-        ratio, apart = self.ratios(values)
+        ratio, apart, _ = self.ratios(values)
         total = 0.0
         for cluster in np.unique(labels):
             members = np.flatnonzero(labels == cluster)

@@ -54,7 +54,8 @@ def candidate_pairs(model: Model) -> tuple[IntPairs, FloatArray]:
     evidence = kernels.Evidence(delta)
     if compared is not None:
         pairs = compared.pairs[~clashing(model.sources, compared.pairs)]
-        evidence = kernels.Evidence(delta, *compared.ratios(compared.start()))
+        ratios = compared.ratios(compared.start())
+        evidence = kernels.Evidence(delta, ratios.ratio, ratios.apart)
     elif n_records <= ALL_PAIRS_UP_TO:
         pairs = _from_all_pairs(data, delta, lowest, most)
     else:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin import kernels
+from kolchin.likelihoods.exemplar import NO_RATIOS
 from kolchin.model import Model
 from kolchin.parameters import FloatArray, IntArray, Values
 from kolchin.partitions import canonical, size_counts
@@ -79,7 +80,7 @@ class Chain:
         self.key = int(rng.integers(1 << 62))
         self.number = 0
         self.own_values: Values = model.likelihood.start(rng)
-        self.ratios = (np.empty(0), np.empty(0))
+        self.ratios = NO_RATIOS
         if model.compared is not None:
             self.own_values |= model.compared.start()
             self.ratios = model.compared.ratios(self.own_values)
@@ -101,12 +102,12 @@ class Chain:
     @property
     def evidence(self) -> kernels.Evidence:
         """What the fields say, by the parameters as they are."""
-        return kernels.Evidence(self.own_values["delta"], *self.ratios)
+        return self.fields.evidence
 
     @property
     def fields(self) -> Fields:
         """The records and what they say."""
-        return Fields(self.model, self.data, self.own_values, self.evidence)
+        return Fields(self.model, self.data, self.own_values["delta"], self.ratios)
 
     @property
     def in_shards(self) -> bool:

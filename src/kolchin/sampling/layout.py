@@ -17,7 +17,7 @@ from kolchin.parameters import FloatArray, IntArray
 SMALLEST_SHARDED = 50_000
 """Smaller tables are one block: their sampler knows all clusters, and integrates more out."""
 
-RECORDS_A_BLOCK = 25_000
+RECORDS_A_BLOCK = 6_000
 LARGEST_GROUP = 0.25
 """Groups of related records are at most this share of a block, so that blocks fill evenly."""
 

@@ -328,6 +328,9 @@ def _workers(model: Model, plan: Plan, seed: int | np.random.SeedSequence | None
     if can_be_sharded(model):
         layout = arranged(model.n_records, pairs, scores, even)
     data, pairs = kernel_data(model, layout), layout.moved(pairs)
+    # Pairs beside each other are about records beside each other.
+    order = np.lexsort([pairs[:, 1], pairs[:, 0]])
+    pairs, scores = pairs[order], scores[order]
     workers = []
     for number, child in enumerate(seed.spawn(plan.chains)):
         rng = np.random.Generator(np.random.SFC64(child))

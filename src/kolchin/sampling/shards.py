@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from kolchin import kernels
 from kolchin.likelihoods.categorical import Cells
-from kolchin.likelihoods.exemplar import LevelCounts
+from kolchin.likelihoods.exemplar import LevelCounts, Ratios
 from kolchin.model import Model
-from kolchin.parameters import IntArray, Values
+from kolchin.parameters import FloatArray, IntArray
 from kolchin.sampling.layout import Shard
 from kolchin.sampling.loose import Loose
 from kolchin.sampling.proposals import Mixture
@@ -44,8 +44,13 @@ class Fields(NamedTuple):
 
     model: Model
     data: kernels.Data
-    values: Values
-    evidence: kernels.Evidence
+    delta: FloatArray
+    ratios: Ratios
+
+    @property
+    def evidence(self) -> kernels.Evidence:
+        """What the fields say, as the kernels take it."""
+        return kernels.Evidence(self.delta, self.ratios.ratio, self.ratios.apart)
 
     def statistics(
         self, rng: np.random.Generator, members: NDArray[np.int32], sizes: NDArray[np.int32]
@@ -56,8 +61,7 @@ class Fields(NamedTuple):
         levels = None
         if self.model.compared is not None:
             lists = self.data.begins, self.data.others, self.data.pattern, self.data.shown
-            ratios = self.evidence.ratio, self.evidence.apart
-            levels = self.model.compared.count(rng, self.values, ratios, lists, members, sizes)
+            levels = self.model.compared.count(rng, self.ratios, lists, members, sizes)
         return Statistics(cells, levels)
 
 

@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 
 from kolchin import kernels
 from kolchin.errors import DataError
+from kolchin.likelihoods.exemplar import Ratios
 from kolchin.posterior import Posterior, Recorder
 from kolchin.posterior.packing import Chain as Store
 from kolchin.posterior.recorder import recorded
 from kolchin.sampling.runner import Run
 
 FORMAT = 2
-TUPLES = {kind.__name__: kind for kind in (kernels.Weights, Store)}
+TUPLES = {kind.__name__: kind for kind in (kernels.Weights, Ratios, Store)}
 
 Arrays = dict[str, NDArray[Any]]
 
