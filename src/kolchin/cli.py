@@ -82,7 +82,7 @@ TimeLimit = Annotated[
     str, typer.Option(help="Time for sampling, such as 90s, 10m or 2h, or none.", metavar="TIME")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing unless something is wrong.")]
-Cores = Annotated[int | None, typer.Option(min=1, help="Chains at a time; all cores by default.")]
+Cores = Annotated[int | None, typer.Option(min=1, help="Cores to use; all by default.")]
 Directory = Annotated[Path, typer.Argument(help="The directory of a run.", metavar="DIR")]
 
 

@@ -1,17 +1,38 @@
 """Work over fixed ranges, on all cores: the same result for any number of threads."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TypeVar
 
 Result = TypeVar("Result")
 
 RANGE = 1 << 18
+_most: ContextVar[int | None] = ContextVar("most cores", default=None)
+
+
+@contextmanager
+def at_most(cores: int | None) -> Iterator[None]:
+    """Use no more cores than a user allows, where they are not given one by one; None: all.
+
+    >>> with at_most(1):
+    ...     n_cores()
+    1
+    """
+    token = _most.set(cores)
+    try:
+        yield
+    finally:
+        _most.reset(token)
 
 
 def n_cores() -> int:
     """Return how many cores this process may use."""
+    allowed = _most.get()
+    if allowed is not None:
+        return allowed
     if hasattr(os, "sched_getaffinity"):
         return max(len(os.sched_getaffinity(0)), 1)
     return os.cpu_count() or 1

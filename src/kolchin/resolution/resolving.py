@@ -20,6 +20,7 @@ from kolchin.resolution.session import Session
 from kolchin.resolution.settings import DEFAULT_TIME_LIMIT, Settings
 from kolchin.resolution.source import check_unchanged, repeatable, title_of
 from kolchin.resolution.stopwatch import Stopwatch
+from kolchin.threads import at_most
 
 
 def resolve(
@@ -81,7 +82,7 @@ def resolve(
     normalise
         Treat values as equal that differ in case, spaces or Unicode form alone.
     cores
-        How many chains run at the same time; all cores by default.
+        How many cores to use; all by default. The result does not depend on it.
     progress
         True tells what goes on, False nothing; None tells it on a terminal. A function is called
         with the state of sampling.
@@ -114,7 +115,7 @@ def resolve(
         directory.check_free(overwrite)
     choices: dict[str, Any] = {"fields": fields, "id": id, "source": source, "truth": truth}
     watch = Stopwatch("reading")
-    with Display(progress) as display:
+    with at_most(cores), Display(progress) as display:
         display.phase("reading the table")
         loaded = load(table, **choices, normalise=normalise)
         given = Input.of(loaded, title_of(table))
@@ -124,7 +125,7 @@ def resolve(
         model = _model(settings, given, display, watch)
         settings = settings.for_model(model)
         seconds = watch.seconds()
-        session = Session(given, settings, model, directory, time_limit, cores, display, seconds)
+        session = Session(given, settings, model, directory, time_limit, display, seconds)
         if directory is None:
             return session.run()
         with directory.locked():
@@ -154,7 +155,7 @@ def resume(
     directory = RunDirectory(Path(out))
     asked = directory.asked()
     settings = Settings.from_json(asked["settings"])
-    with Display(progress) as display, directory.locked():
+    with at_most(cores), Display(progress) as display, directory.locked():
         display.phase("reading the table")
         given = Input.load(directory.posterior)
         check_unchanged(asked["input"], given, display)
@@ -165,7 +166,7 @@ def resume(
             directory.ask({**asked, "settings": settings.to_json()})
         model = _model(settings, given, display, Stopwatch("comparing"))
         seconds = asked["seconds"]
-        session = Session(given, settings, model, directory, time_limit, cores, display, seconds)
+        session = Session(given, settings, model, directory, time_limit, display, seconds)
         return session.run(asked["merged"])
 
 

@@ -34,7 +34,6 @@ class Session:
         model: Model,
         directory: RunDirectory | None,
         time_limit: float | None,
-        cores: int | None,
         display: Display,
         seconds: Mapping[str, float],
     ) -> None:
@@ -43,7 +42,6 @@ class Session:
         self.model = model
         self.directory = directory
         self.limit = math.inf if time_limit is None else time_limit
-        self.cores = cores
         self.display = display
         self.seconds = seconds
 
@@ -92,7 +90,6 @@ class Session:
         run.go_on(
             enough=enough,
             growth=GROWTH,
-            cores=self.cores,
             pause=pause,
             report=lambda state: self.display.sampling(
                 state, until - time.monotonic(), enough is not None

@@ -1,6 +1,5 @@
 """Chains beside each other: warm-up, kept draws, progress, and an end at any moment."""
 
-import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -9,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from kolchin import threads
 from kolchin.errors import SamplerError
 from kolchin.model import Model
 from kolchin.posterior import Posterior, Recorder
@@ -164,7 +164,7 @@ class Run:
         stop = Event()
         self.ended = ""
         began = time.monotonic() - self.seconds
-        n_cores = cores or os.cpu_count() or 1
+        n_cores = cores or threads.n_cores()
         with ThreadPoolExecutor(n_cores) as pool:
             try:
                 while not self._has_ended(enough, most_draws, growth):
@@ -281,7 +281,8 @@ def sample(
         ``"singletons"``, ``"random"`` (pairs), ``"blocks"`` (all likely links), or several of
         them, which chains take in turn.
     cores
-        How many chains run at the same time; all cores by default.
+        How many cores to use, all by default: for chains beside each other, and those that are left
+        for the shards of each.
     progress
         True shows a progress bar, False none; None shows one on a terminal. A function is
         called with the state of the run about four times a second.
