@@ -28,6 +28,9 @@ PRIORS: dict[str, type[Prior]] = {
 FIRST_LOOK = 250
 """Draws of each chain before the diagnostics are looked at for the first time."""
 
+EARLY_LOOK, MANY_RECORDS = 150, 500_000
+"""Of so many records, where fields are compared, a draw takes about a second: look earlier."""
+
 DEFAULT_TIME_LIMIT = 600.0
 THIN = 2
 
@@ -37,6 +40,7 @@ class Settings:
     """Model and sampling; ``draws`` is None where diagnostics decide.
 
     With ``one_per_source`` no entity has two records of one source; ``thin`` steps make a draw.
+    ``first_look`` is after how many draws diagnostics are looked at, where none are asked for.
     """
 
     prior: Prior
@@ -49,6 +53,7 @@ class Settings:
     one_per_source: bool = False
     thin: int = THIN
     keys: tuple[tuple[str, ...], ...] = ()
+    first_look: int | None = None
 
     @classmethod
     def checked(
@@ -103,7 +108,7 @@ class Settings:
 
     def plan(self) -> Plan:
         """Return how chains run."""
-        first = FIRST_LOOK if self.draws is None else self.draws
+        first = self.draws or self.first_look or FIRST_LOOK
         return checked_plan(self.chains, first, self.warmup, self.thin, None, STARTS)
 
     def for_model(self, model: Model) -> Self:
@@ -111,7 +116,8 @@ class Settings:
         first = FIRST_LOOK if self.draws is None else self.draws
         n_compared = 0 if model.compared is None else model.n_records
         warmup = default_warmup(first, n_compared)
-        return replace(self, warmup=warmup, thin=1 if n_compared else THIN)
+        look = EARLY_LOOK if n_compared >= MANY_RECORDS else None
+        return replace(self, warmup=warmup, thin=1 if n_compared else THIN, first_look=look)
 
     def drawing(self, draws: int) -> Self:
         """Return the same for another number of draws."""

@@ -17,8 +17,11 @@ from kolchin.parameters import FloatArray
 from kolchin.sampling.layout import Layout, Lists, Shard
 
 UNIFORM_SHARE = 0.05
-SMALLEST_SPREAD = 0.02
-"""Listed pairs keep at least this sqrt(p(1-p)): what warm-up saw may not be all there is."""
+SMALLEST_SPREAD = 0.04
+"""Listed pairs keep at least this sqrt(p(1-p)): what warm-up saw may not be all there is.
+
+It is divided by the number of listed pairs that a record has, for the record with fewer.
+"""
 
 LOOSE_ODDS = 0.1
 LOOSE_SPREAD = 0.1
@@ -88,8 +91,11 @@ class Proposals:
         """Freeze the mixture."""
         spread = self.spread(log_odds)
         listed = (spread > LOOSE_SPREAD) | (log_odds > np.log(LOOSE_ODDS))
-        spread = np.maximum(spread[listed], SMALLEST_SPREAD)
-        return Mixture(UNIFORM_SHARE, Lists.of(layout, self.candidates[listed], spread))
+        pairs = self.candidates[listed]
+        # A move on two of many records that belong together looks at all of them.
+        company = np.bincount(pairs.ravel())[pairs].min(axis=1) if len(pairs) else np.empty(0)
+        spread = np.maximum(spread[listed], SMALLEST_SPREAD / company)
+        return Mixture(UNIFORM_SHARE, Lists.of(layout, pairs, spread))
 
 
 class Mixture(NamedTuple):
