@@ -55,7 +55,7 @@ def advanced(driver, start, rounds=2, moves=8, cores=1):
     return found
 
 
-def p_value(driver, probability, n_draws=1500, seed=1, **options):
+def p_value(driver, probability, n_draws=1000, seed=1, **options):
     start = np.random.default_rng(seed).choice(probability.size, n_draws, p=probability)
     return partition_test(advanced(driver, start, **options), probability, driver.n_records)
 
@@ -145,7 +145,7 @@ def many_moves(n_draws, seed=4):
 
 
 def test_many_moves_a_round():
-    assert many_moves(3000) > SMALLEST_P
+    assert many_moves(2000) > SMALLEST_P
 
 
 def test_a_stale_k_is_caught(monkeypatch):
