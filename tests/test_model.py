@@ -1,6 +1,5 @@
 """Models of any mixture of fields; what cannot be used is refused in words."""
 
-
 import numpy as np
 import pytest
 
