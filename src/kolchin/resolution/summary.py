@@ -12,6 +12,9 @@ from kolchin.posterior.scores import spread_of
 from kolchin.posterior.statistics import histograms
 from kolchin.posterior.traces import Traced
 
+FEWEST_CLUSTERS = 5
+"""Sizes that fewer clusters have on average need not be known well."""
+
 SIZES = {"singletons": "singletons", "largest": "largest", "mean": "mean_size", "q90": "q90_size"}
 
 ENDINGS = {
@@ -27,9 +30,8 @@ ENDINGS = {
 def describe(posterior: Posterior) -> dict[str, Any]:
     """Return entities, sizes, parameters and diagnostics of a posterior."""
     statistics = posterior.statistics
-    table = monitored(posterior)
     own = {"n_clusters", "singletons", "largest", "log_joint"}
-    parameters = table.filter(~pl.col("quantity").is_in(list(own)))
+    parameters = described(posterior).filter(~pl.col("quantity").is_in(list(own)))
     return {
         "n_records": posterior.n_records,
         "n_entities": spread_of(statistics["n_clusters"]),
@@ -38,18 +40,29 @@ def describe(posterior: Posterior) -> dict[str, Any]:
             row["quantity"]: {name: row[name] for name in ("mean", "sd", "q05", "q50", "q95")}
             for row in parameters.iter_rows(named=True)
         },
-        "diagnostics": _diagnostics(table),
+        "diagnostics": _diagnostics(monitored(posterior)),
     }
 
 
-def monitored(posterior: Traced) -> pl.DataFrame:
-    """Return the diagnostics of all quantities that a run must know well before it ends.
+def described(posterior: Traced) -> pl.DataFrame:
+    """Return the diagnostics of all quantities; of the size distribution mu, the sizes that occur.
 
-    Of the size distribution mu, those are the sizes that occur: beyond, it is as the prior has it.
+    Beyond, it is as the prior has it.
     """
     largest = int(posterior.statistics["largest"].max())
     size = pl.col("quantity").str.extract(r"^mu\[(\d+)\]$").cast(pl.Int64)
     return diagnostics(posterior).filter((size <= largest).fill_null(True))
+
+
+def monitored(posterior: Traced) -> pl.DataFrame:
+    """Return the diagnostics of what a run must know well before it ends.
+
+    Of mu, those are the sizes that some clusters have: that of a size which one cluster has now and
+    then tells of that cluster alone.
+    """
+    n_clusters = float(posterior.statistics["n_clusters"].mean())
+    is_rare = pl.col("mean") * n_clusters < FEWEST_CLUSTERS
+    return described(posterior).filter(~(pl.col("quantity").str.starts_with("mu[") & is_rare))
 
 
 def is_enough(posterior: Traced) -> bool:
