@@ -35,7 +35,7 @@ LARGE = {"syriasizes": 150}
 QUICK = Plan(
     ("italy",),
     replicates=2,
-    effort=Effort(warmup=200, draws=300, max_draws=300, max_rhat=1.05, min_ess=100),
+    effort=Effort(warmup=150, draws=200, max_draws=200, max_rhat=1.05, min_ess=100),
     suffix="_quick",
 )
 
