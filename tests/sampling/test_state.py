@@ -5,7 +5,7 @@ import pytest
 
 import kolchin as kp
 from kolchin.posterior.recorder import recorded
-from kolchin.sampling import runner
+from kolchin.sampling import layout, runner
 from kolchin.sampling.plan import checked_plan
 from kolchin.sampling.runner import Run
 from kolchin.sampling.starts import STARTS
@@ -28,7 +28,20 @@ PRIORS = [kp.NBD(), kp.NBNB(), kp.PitmanYor(), kp.ESCD(), kp.KolchinPartition()]
 @pytest.mark.parametrize("prior", PRIORS, ids=repr)
 @pytest.mark.parametrize("tied", [True, False], ids=["tied", "by field"])
 def test_stopped_and_taken_up_often(simulate_records, monkeypatch, prior, tied):
-    model = kp.Model(simulate_records(60)[0], prior, tied=tied)
+    check_stopped_often(kp.Model(simulate_records(60)[0], prior, tied=tied), monkeypatch)
+
+
+@pytest.mark.parametrize("prior", [kp.NBD(), kp.NBNB()], ids=repr)
+def test_shards_stopped_and_taken_up_often(simulate_records, monkeypatch, prior):
+    monkeypatch.setattr(layout, "SMALLEST_SHARDED", 60)
+    monkeypatch.setattr(layout, "RECORDS_A_BLOCK", 10)
+    monkeypatch.setattr(layout, "MOST_CUT", 1.0)
+    model = kp.Model(simulate_records(60)[0], prior)
+    assert begun(model).workers[0].chain.in_shards
+    check_stopped_often(model, monkeypatch)
+
+
+def check_stopped_often(model, monkeypatch):
     whole = begun(model)
     whole.go_on()
     monkeypatch.setattr(runner, "SECONDS_BETWEEN_LOOKS", 0.003)

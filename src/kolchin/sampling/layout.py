@@ -110,9 +110,9 @@ class Lists(NamedTuple):
             blocks = layout.blocks_of(pairs)
             number = blocks.min(axis=1) * layout.n_blocks + blocks.max(axis=1)
             order = np.argsort(number, kind="stable")
-            pairs, weight = pairs[order], weight[order]
-            begins = np.searchsorted(number[order], np.arange(n_tables + 1))
-            totals = np.bincount(number, weight[np.argsort(order)], minlength=n_tables)
+            pairs, weight, number = pairs[order], weight[order], number[order]
+            begins = np.searchsorted(number, np.arange(n_tables + 1))
+            totals = np.bincount(number, weight, minlength=n_tables)
         return cls(kernels.alias_tables(pairs, weight, begins), begins, totals, layout.n_blocks)
 
     def within_reach(self, meeting: float) -> float:
