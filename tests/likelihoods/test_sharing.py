@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import kolchin as kp
-from kolchin.likelihoods import Exemplar, Outcomes
+from kolchin.likelihoods import Exemplar, Outcomes, sharing
 from kolchin.likelihoods.dependence import LARGEST_SHARE, learn_dependence, typed_twice
 from kolchin.likelihoods.sharing import Chances, Patterns, find_sets, shares_shown
 
@@ -17,6 +17,7 @@ EXACT = {"first": 0.01, "surname": 0.005, "born": 1e-4, "city": 0.03, "postcode"
 U = {name: np.array([e, e, 0.03, 0.97 - 2 * e]) for name, e in EXACT.items()}
 M = np.array([0.85, 0.08, 0.04, 0.03])
 TYPED = typed_twice(4)
+NEAR = np.array([0.02, 0.9, 0.05, 0.03])
 ADDRESS = frozenset({"city", "postcode"})
 HOUSEHOLD = frozenset({"surname", "city", "postcode"})
 LINKED = 0.4
@@ -32,8 +33,13 @@ def rates(levels, tables, shows):
     return result
 
 
-def planted(shared=None, replaced=None, linked=LINKED, shows=1.0, seed=0, fields=FIELDS):
-    """Counts of patterns from known rates (pairs a record), as far as pairs are candidates."""
+def planted(
+    shared=None, replaced=None, linked=LINKED, shows=1.0, seed=0, fields=FIELDS, alike=0.0
+):
+    """Counts of patterns from known rates (pairs a record), as far as pairs are candidates.
+
+    ``alike`` pairs a record are namesakes whose postcodes are nearly the same.
+    """
     rng = np.random.default_rng(seed)
     replaced = replaced or {}
     levels = np.array(list(product(range(-1 if shows < 1 else 0, 4), repeat=len(fields))))
@@ -42,6 +48,9 @@ def planted(shared=None, replaced=None, linked=LINKED, shows=1.0, seed=0, fields
     for inside, share in (shared or {}).items():
         tables = [TYPED if name in inside else U[name] for name in fields]
         rate += share * N_RECORDS * rates(levels, tables, shows)
+    namesakes = {"first": TYPED, "surname": TYPED, "postcode": NEAR}
+    tables = [namesakes.get(name, U[name]) for name in fields]
+    rate += alike * N_RECORDS * rates(levels, tables, shows)
     classes = {frozenset(): 1 - sum(replaced.values())} | replaced
     for inside, share in classes.items():
         tables = [U[name] if name in inside else M for name in fields]
@@ -149,6 +158,30 @@ def test_a_couple_takes_other_fields_along(share, seed):
     # The prior of rho, worth N/20 pairs, draws towards none; the couple alone may have a part.
     moved = sum(rho for one, rho in replaced.items() if one >= ADDRESS)
     assert 0.6 * share < moved < 1.1 * share
+
+
+NAMESAKES = frozenset({"first", "surname", "postcode"})
+
+
+@pytest.mark.parametrize("couple", [{}, {frozenset({"born", "city"}): 5.0}])
+@pytest.mark.parametrize("seed", range(3))
+def test_namesakes_whose_codes_are_made_from_names_are_not_one_person(seed, couple, monkeypatch):
+    """Even where what differs moves together: entities would have the same code, not a like one."""
+    counts = planted(couple, alike=0.03, seed=seed)
+    dependence = learn_dependence(*counts)
+    shared, replaced = shares(dependence)
+    assert shared[NAMESAKES] == pytest.approx(0.03, rel=0.5)
+    assert replaced[frozenset()] > 0.97
+    monkeypatch.setattr(sharing, "_alike", lambda *given: np.zeros(1 << len(FIELDS)))
+    assert NAMESAKES not in shares(learn_dependence(*counts))[0]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_movers_who_mistype_are_still_movers(seed):
+    planting = {ADDRESS: 5.0}
+    dependence = learn_dependence(*planted(planting, {ADDRESS: 0.3}, seed=seed))
+    shared, _ = shares(dependence)
+    assert not any({"first", "born"} <= one or {"surname", "born"} <= one for one in shared)
 
 
 def test_few_links_are_told_from_many_that_share():

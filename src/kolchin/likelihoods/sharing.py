@@ -10,6 +10,8 @@ says about A:
 - fields that each hardly ever differ between records of one entity do not all fail at once, unless
   some of them move together among unrelated records too, as the parts of an address do, and take
   others along;
+- agreement that is mostly near, on fields on which records of one entity agree exactly, is not of
+  one entity: e-mails are made from names, and those of namesakes are alike;
 - one field may well fail, however: it takes two to tell that records with much in common are not of
   one entity, unless chance alone gives about as many of them as there are entities.
 """
@@ -154,13 +156,30 @@ def find_sets(patterns: Patterns, chances: Chances) -> Sets:
         excess = counts.alone - counts.by_chance
         wanted = (excess > least) & ((counts.unconfirmed > UNCONFIRMED) | also)
         found |= {int(one): float(excess[one]) / 4 for one in np.flatnonzero(wanted)}
-    moved = {whole & ~one for one in replaced}
+    alike = _alike(patterns, chances, exact, nearly)
+    found |= {int(one): float(alike[one]) / 4 for one in np.flatnonzero(alike > least)}
+    # Of fields that agree where others were replaced, most agree exactly: the fit can tell.
+    moved = {whole & ~one for one in replaced if alike[whole & ~one] <= least}
     ranked = sorted(found, key=lambda one: -found[one])
     shared |= {
         one: found[one] for one in ranked if one.bit_count() >= 2 and one not in {*moved, *known}
     }
     kept = list(shared)[: max(MOST_SHARED, len(known))]
     return Sets({one: shared[one] for one in kept}, known, replaced)
+
+
+def _alike(patterns: Patterns, chances: Chances, exact: Counts, nearly: Counts) -> FloatArray:
+    """Return how many pairs agree on each set not quite, where entities would mostly do exactly."""
+    agree, apart = _agreement(patterns, chances)
+    sure = np.where(apart.any(axis=1), 0.0, patterns.number)
+    mistyped = np.ones(1)
+    for same, alike in zip((patterns.levels == 0).T, agree.T, strict=True):
+        odds = sure[alike & ~same].sum() / max(sure[same].sum(), 1.0)
+        mistyped = np.concatenate([mistyped, mistyped * (1 + odds)])
+    number = nearly.joint - exact.joint - nearly.by_chance
+    of_entities = np.maximum(exact.joint, 1.0) * (mistyped - 1)
+    result: FloatArray = np.where(number > LIFT * of_entities, number, 0.0)
+    return result
 
 
 def _apart_with(patterns: Patterns, chances: Chances, agreed: int) -> int:
