@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -179,3 +180,23 @@ def test_alias_table_holds_the_weights():
     np.add.at(total, table[:, 0].astype(int), chance / 50)
     np.add.at(total, table[:, 2].astype(int), (1 - chance) / 50)
     assert total == pytest.approx(weight / weight.sum(), abs=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_rivals_by_hand(seed):
+    rng = np.random.default_rng(seed)
+    n_records, most = 30, 5
+    pairs = np.unique(np.sort(rng.integers(n_records, size=(45, 2)), axis=1), axis=0)
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]].astype(np.int32)
+    company = {n: {int(m) for pair in pairs if n in pair for m in pair} - {n} for n in range(30)}
+    rivals = {
+        (a, b)
+        for near in company.values()
+        if len(near) <= most
+        for a, b in combinations(sorted(near), 2)
+        if b not in company[a]
+    }
+    found = kernels.rival_pairs(n_records, pairs, most)
+    assert [tuple(pair) for pair in found.tolist()] == sorted(rivals)
+    assert len(rivals) > 10
+    assert kernels.rival_pairs(n_records, pairs[:0], most).shape == (0, 2)

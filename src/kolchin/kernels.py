@@ -1293,7 +1293,7 @@ def make_moves(
         if in_rings:
             i = np.int64(record_at(within, move))
             j = np.int64(following[i])
-            if i == j:
+            if i == j or not inside(within, j):
                 continue
         elif pending[0] >= 0:
             i, j = pending[0], pending[1]
@@ -1846,6 +1846,62 @@ def log_density_of_delta(
 
 
 # --- layout ----------------------------------------------------------------------------------
+
+
+@compiled
+def rival_pairs(n_records: int, pairs: Int32s, most: int) -> Int32s:
+    """List the pairs of records that are in a pair with the same record, but in none together.
+
+    Of records that are in more than ``most`` pairs, none. Pairs ascend, each is listed once.
+    """
+    starts = np.zeros(n_records + 1, dtype=np.int64)
+    for k in range(pairs.shape[0]):
+        starts[pairs[k, 0] + 1] += 1
+        starts[pairs[k, 1] + 1] += 1
+    starts = np.cumsum(starts)
+    neighbours = np.empty(starts[-1], dtype=np.int32)
+    filled = starts[:-1].copy()
+    for k in range(pairs.shape[0]):
+        for own in range(2):
+            record = pairs[k, own]
+            neighbours[filled[record]] = pairs[k, 1 - own]
+            filled[record] += 1
+    found = np.empty(0, dtype=np.int64)
+    for write in range(2):
+        n_found = 0
+        for record in range(n_records):
+            first, last = starts[record], starts[record + 1]
+            if last - first > most:
+                continue
+            for k in range(first, last):
+                for other in range(k + 1, last):
+                    a = min(neighbours[k], neighbours[other])
+                    b = max(neighbours[k], neighbours[other])
+                    if a == b or is_among(neighbours[starts[a] : starts[a + 1]], b):
+                        continue
+                    if write:
+                        found[n_found] = np.int64(a) * n_records + b
+                    n_found += 1
+        if not write:
+            found = np.empty(n_found, dtype=np.int64)
+    found.sort()
+    result = np.empty((found.size, 2), dtype=np.int32)
+    count = 0
+    for k in range(found.size):
+        if k == 0 or found[k] != found[k - 1]:
+            result[count, 0] = found[k] // n_records
+            result[count, 1] = found[k] % n_records
+            count += 1
+    return result[:count]
+
+
+@lean
+def is_among(numbers: Int32s, number: int) -> bool:
+    """Tell whether a number is one of a few."""
+    found = False
+    for k in range(numbers.size):
+        found |= numbers[k] == number
+    return found
 
 
 @compiled

@@ -27,6 +27,14 @@ LOOSE_ODDS = 0.1
 LOOSE_SPREAD = 0.1
 """Pairs of smaller odds, and not seen linked more often, are left to ``loose``."""
 
+RIVAL_SPREAD, MOST_NEIGHBOURS = 0.1, 8
+"""Rivals, listed with the same record but not with each other, are visited like this.
+
+If c and d each fit a cluster that has no room for both, or a record fits two clusters, nothing but
+a move on the two rivals exchanges them: what comes between is too unlikely. Records listed with
+more than so many have no rivals: they are of a crowd, in which all fit each other.
+"""
+
 PRIOR_VISITS = 4.0
 """Weight of the pair's own evidence against what warm-up has seen, in observed states."""
 
@@ -95,7 +103,9 @@ class Proposals:
         # A move on two of many records that belong together looks at all of them.
         company = np.bincount(pairs.ravel())[pairs].min(axis=1) if len(pairs) else np.empty(0)
         spread = np.maximum(spread[listed], SMALLEST_SPREAD / company)
-        return Mixture(UNIFORM_SHARE, Lists.of(layout, pairs, spread))
+        rivals = kernels.rival_pairs(int(layout.bounds[-1]), pairs, MOST_NEIGHBOURS)
+        weight = np.append(spread, np.full(len(rivals), RIVAL_SPREAD))
+        return Mixture(UNIFORM_SHARE, Lists.of(layout, np.concatenate([pairs, rivals]), weight))
 
 
 class Mixture(NamedTuple):
