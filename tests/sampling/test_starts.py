@@ -6,6 +6,7 @@ import pytest
 import kolchin as kp
 from kolchin.partitions import canonical, cluster_sizes, has_clash
 from kolchin.sampling.candidates import candidate_pairs
+from kolchin.sampling.layout import Layout
 from kolchin.sampling.starts import LARGEST_START, STARTS, start_labels
 
 
@@ -66,3 +67,12 @@ def test_all_starts_lead_to_the_same_posterior(medium_model):
     rows = {row["quantity"]: row for row in posterior.diagnostics().to_dicts()}
     for quantity in ("n_clusters", "singletons", "largest", "delta"):
         assert rows[quantity]["rhat"] < 1.05, quantity
+
+
+def test_random_pairs_stay_in_their_blocks():
+    layout = Layout(np.array([0, 31, 100, 260, 300]))
+    none = np.empty((0, 2), np.int32)
+    labels = start_labels(np.random.default_rng(1), "random", 300, none, layout=layout)
+    blocks = layout.blocks_of(np.arange(300, dtype=np.int32))
+    assert len({*zip(labels.tolist(), blocks.tolist(), strict=True)}) == labels.max() + 1
+    assert np.count_nonzero(np.bincount(labels) == 2) >= 300 // 4 - 3
