@@ -1,9 +1,12 @@
 """What a round of the sharded sampler sends to shards and gets back, and how long it takes.
 
     python benchmarks/rounds.py [--n 100000] [--blocks 8] [--rounds 20] [--warmup 20] [--seed 1]
+                                [--engine pool:2] [--engine dask://host:port] [--tasks 4]
 
 Bytes of arrays: to each shard the parameters alone (delta, m, rho, those of the prior with mu, and
 t), not what follows from them; back from it, changes of sizes, statistics and leaving records.
+With `--engine`, rounds are also made by tasks of an engine, `--tasks` a round; rounds with next to
+no moves show what it costs beyond the kernels.
 """
 
 import argparse
@@ -13,12 +16,15 @@ import time
 import numpy as np
 
 from kolchin import Model
+from kolchin.engines import engine_for
 from kolchin.records.loading import load
-from kolchin.sampling import chain as chains
+from kolchin.sampling import rounds
 from kolchin.sampling.candidates import candidate_pairs, kernel_data
+from kolchin.sampling.chain import Chain
 from kolchin.sampling.layout import RECORDS_A_BLOCK, arranged
 from kolchin.sampling.proposals import Proposals
 from kolchin.sampling.starts import start_labels
+from kolchin.sampling.workplace import workplace
 from kolchin.simulation.people import simulate_people
 
 FEWEST_BLOCKS = 4
@@ -49,9 +55,9 @@ class Counts:
     def watching(self, advance):
         """Return the same function, but count what goes in and out."""
 
-        def wrapped(shard, sent, **others):
-            back = advance(shard, sent=sent, **others)
-            row = sent_bytes(sent) | back_bytes(back)
+        def wrapped(shard, sent, fields, **others):
+            back = advance(shard, sent=sent, fields=fields, **others)
+            row = sent_bytes(sent, fields.model) | back_bytes(back)
             with self._lock:
                 self.rows.append(row)
             return back
@@ -68,14 +74,14 @@ def chances(model):
     return tuple(model.compared.start().values())
 
 
-def sent_bytes(sent):
-    prior = dict(sent.prior._values)
+def sent_bytes(sent, model):
+    prior = dict(sent.given.values)
     return {
-        "to: delta, m, rho": n_bytes((sent.fields.delta, *chances(sent.fields.model))),
+        "to: delta, m, rho": n_bytes((sent.delta, *chances(model))),
         "to: mu": sum(n_bytes(prior.pop(name, None)) for name in ("log_mu", "log_tail")),
         "to: other parameters of the prior, and t": n_bytes(prior) + NUMBER,
         "to: names of chain and round, two blocks": 4 * NUMBER,
-        "not sent: ratios": n_bytes(tuple(sent.fields.ratios)),
+        "not sent: ratios": n_bytes(tuple(sent.ratios)),
     }
 
 
@@ -100,7 +106,7 @@ def built(n_records, n_blocks, seed):
     data, pairs = kernel_data(model, layout), layout.moved(pairs)
     rng = np.random.Generator(np.random.SFC64(seed))
     labels = start_labels(rng, "blocks", n_records, pairs[scores > even], data.source)
-    return chains.Chain(model, rng, labels, layout=layout, data=data), Proposals(pairs)
+    return Chain(model, rng, labels, layout=layout, data=data), Proposals(pairs)
 
 
 def warm_up(chain, proposals, n_rounds):
@@ -113,19 +119,27 @@ def warm_up(chain, proposals, n_rounds):
     chain.learn(proposals)
 
 
-def timed(chain, n_rounds, cores):
+def timed(chain, n_rounds, cores, moves=0):
     """Return the seconds of each round and the rings at the end; the chain stays where it was."""
     state = chain.state()
     seconds = []
     for _ in range(n_rounds):
         began = time.perf_counter()
-        chain.move_in_shards(cores=cores)
+        chain.move_in_shards(moves, cores=cores)
         moved = time.perf_counter()
         chain.refresh()
         seconds.append((moved - began, time.perf_counter() - moved))
     rings = chain.following.copy()
     chain.take(state)
     return np.median(seconds, axis=0), rings
+
+
+def shown(chain, n_rounds, name, cores):
+    """Time rounds somewhere, print that, and return where they lead."""
+    (moving, updating), rings = timed(chain, n_rounds, cores)
+    (bare, _), _ = timed(chain, n_rounds, cores, moves=1)
+    print(f"| {name} | {moving:.4f} | {updating:.4f} | {bare:.4f} |", flush=True)
+    return rings
 
 
 def main():
@@ -135,14 +149,16 @@ def main():
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--warmup", type=int, default=20, help="rounds before any is measured")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--engine", action="append", default=[], help="as for kolchin resolve")
+    parser.add_argument("--tasks", type=int, default=4, help="tasks a round on an engine")
     given = parser.parse_args()
     n_blocks = given.blocks or max(FEWEST_BLOCKS, round(given.n / RECORDS_A_BLOCK))
     chain, proposals = built(given.n, n_blocks, given.seed)
     warm_up(chain, proposals, given.warmup)
-    advance, counts = chains.advance, Counts()
-    chains.advance = counts.watching(advance)
+    advance, counts = rounds.advance, Counts()
+    rounds.advance = counts.watching(advance)
     timed(chain, given.rounds, 1)
-    chains.advance = advance
+    rounds.advance = advance
     print(
         f"{given.n:,} records in {chain.layout.n_blocks} blocks, {chain.n_clusters:,} clusters, "
         f"{chain.moves_a_step:,} moves a round\n"
@@ -150,13 +166,17 @@ def main():
     print("| a shard of a round | bytes |\n|---|---:|")
     for name, mean in counts.means().items():
         print(f"| {name} | {mean:,.0f} |")
-    print("\n| cores | seconds moving | seconds updating parameters |\n|---:|---:|---:|")
-    rings = []
-    for cores in (1, 2):
-        (moving, updating), last = timed(chain, given.rounds, cores)
-        rings.append(last)
-        print(f"| {cores} | {moving:.4f} | {updating:.4f} |", flush=True)
-    same = np.array_equal(*rings)
+    print("\n| where | seconds moving | updating parameters | with next to no moves |")
+    print("|---|---:|---:|---:|")
+    rings = [shown(chain, given.rounds, f"threads: {cores}", cores) for cores in (1, 2)]
+    for name in given.engine:
+        with engine_for(name) as engine, workplace(engine) as place:
+            place.prepared(chain.hands.ground)
+            threads, chain.hands = chain.hands, place.hands(chain.layout, "chain")
+            timed(chain, 2, given.tasks)  # workers start, and load their kernels
+            rings.append(shown(chain, given.rounds, f"{name}, {given.tasks} tasks", given.tasks))
+            chain.hands = threads
+    same = all(np.array_equal(rings[0], other) for other in rings)
     print(f"\nThe chains are {'the same' if same else 'NOT the same: that is a fault'}.")
 
 

@@ -83,6 +83,17 @@ TimeLimit = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing unless something is wrong.")]
 Cores = Annotated[int | None, typer.Option(min=1, help="Cores to use; all by default.")]
+EngineName = Annotated[
+    str | None,
+    typer.Option(
+        help="Where to sample: pool, pool:4, dask://host:port, spark, spark://host:port or "
+        "sc://host:port; threads by default."
+    ),
+]
+StorePath = Annotated[
+    Path | None,
+    typer.Option(help="A directory that all workers of an engine see; in the run by default."),
+]
 Directory = Annotated[Path, typer.Argument(help="The directory of a run.", metavar="DIR")]
 
 
@@ -180,6 +191,8 @@ def resolve(
     ] = True,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an older run.")] = False,
     cores: Cores = None,
+    engine: EngineName = None,
+    store: StorePath = None,
     quiet: Quiet = False,
 ) -> None:
     """Find the records of a table that belong to the same entity.
@@ -210,6 +223,8 @@ def resolve(
             merged=merged,
             normalise=normalise,
             cores=cores,
+            engine=engine,
+            store=store,
             progress=not quiet,
         )
     _conclude(result, where, quiet)
@@ -223,6 +238,8 @@ def resume(
     ] = None,
     time_limit: TimeLimit = "10m",
     cores: Cores = None,
+    engine: EngineName = None,
+    store: StorePath = None,
     quiet: Quiet = False,
 ) -> None:
     """Go on with a run where it stopped, or draw more."""
@@ -236,7 +253,13 @@ def resume(
         return
     with _resumable(directory):
         result = resolution.resume(
-            directory, draws=draws, time_limit=seconds, cores=cores, progress=not quiet
+            directory,
+            draws=draws,
+            time_limit=seconds,
+            cores=cores,
+            engine=engine,
+            store=store,
+            progress=not quiet,
         )
     _conclude(result, directory, quiet)
 

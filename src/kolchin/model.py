@@ -1,5 +1,6 @@
 """A model of records: a prior over partitions times a likelihood of the fields."""
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -97,6 +98,15 @@ class Model:
     def n_records(self) -> int:
         """Number of records."""
         return self.records.n_records
+
+    def without_records(self) -> "Model":
+        """Return the model for those who have its records in another form: it is small."""
+        bare = copy.copy(self)
+        bare.records = self.records.select([])
+        bare.likelihood = self.likelihood.without_records()
+        bare.compared = None if self.compared is None else self.compared.without_records()
+        bare.comparisons, bare.sources = None, NO_SOURCES
+        return bare
 
     def log_joint(self, labels: ArrayLike, **parameters: Any) -> float:
         """Log of P(partition, records, parameters): the slow truth for every sampler.

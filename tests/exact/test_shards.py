@@ -20,6 +20,7 @@ from kolchin.sampling import chain, weights
 from kolchin.sampling.layout import Layout, Lists
 from kolchin.sampling.loose import loose_pairs
 from kolchin.sampling.proposals import Mixture
+from kolchin.sampling.rounds import Ground, OnThreads
 
 SMALLEST_P = 1e-4
 CAUGHT = 1e-6
@@ -35,6 +36,7 @@ def in_shards(model, bounds, seed=1, share=0.3):
     weight = np.random.default_rng(3).gamma(0.5, size=len(listed))
     driver = Driver(model, Mixture(share, Lists.of(layout, listed[::2], weight[::2])), seed)
     driver.chain.layout = layout
+    driver.chain.hands = OnThreads(Ground(model, driver.chain.data, layout))
     driver.chain.loose = loose_pairs(layout, listed[1:], np.linspace(-6.0, -2.4, len(listed) - 1))
     return driver
 
@@ -121,16 +123,13 @@ def test_shards_keep_the_posterior_at_length(name, kind, bounds):
 
 def stale(monkeypatch):
     """Take K as it was at the beginning of a round in place of t."""
-    begin = weights.Frozen.__init__
+    drawn = weights.Given.drawn
 
     class Stale:
         def standard_gamma(self, shape):
             return shape
 
-    def wrong(self, model, values, counts, evidence, capacity, rng, stream):
-        begin(self, model, values, counts, evidence, capacity, Stale(), stream)
-
-    monkeypatch.setattr(weights.Frozen, "__init__", wrong)
+    monkeypatch.setattr(weights.Given, "drawn", lambda rng, *given: drawn(Stale(), *given))
 
 
 def many_moves(n_draws, seed=4):

@@ -33,9 +33,7 @@ def rates(levels, tables, shows):
     return result
 
 
-def planted(
-    shared=None, replaced=None, linked=LINKED, shows=1.0, seed=0, fields=FIELDS, alike=0.0
-):
+def planted(shared=None, replaced=None, linked=LINKED, shows=1.0, seed=0, fields=FIELDS, alike=0.0):
     """Counts of patterns from known rates (pairs a record), as far as pairs are candidates.
 
     ``alike`` pairs a record are namesakes whose postcodes are nearly the same.

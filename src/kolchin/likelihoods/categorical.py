@@ -4,6 +4,7 @@ theta_fk ~ Dirichlet(delta_f gamma_f) integrates out. Evidence is relative to si
 probability prod gamma does not depend on the partition or on delta.
 """
 
+import copy
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
@@ -88,6 +89,12 @@ class DirichletCategorical:
         self.largest_gain = np.array([1 / part.min() for part in records.frequencies])
         self.field_of_code = np.repeat(np.arange(len(sizes)), np.array(sizes, dtype=np.int64))
         self.log_singletons = float(np.log(self.frequency[self.codes[~missing]]).sum())
+
+    def without_records(self) -> "DirichletCategorical":
+        """Return what does not depend on how many records there are."""
+        bare = copy.copy(self)
+        bare.records, bare.codes = self.records.select([]), self.codes[:0].copy()
+        return bare
 
     @property
     def n_fields(self) -> int:

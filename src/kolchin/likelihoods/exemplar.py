@@ -10,6 +10,7 @@ Pairs that were never compared count as different in every field that both recor
 that move together do so on both sides of the ratio (`dependence`).
 """
 
+import copy
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
@@ -253,6 +254,13 @@ class Exemplar:
         self.pattern: NDArray[np.int32] = np.empty(2 * len(pairs), dtype=np.int32)
         list_neighbours(ordered, marks, self.begins, self.others, self.pattern)
         self.pairs = pairs
+
+    def without_records(self) -> "Exemplar":
+        """Return what does not depend on how many records there are."""
+        bare = copy.copy(self)
+        bare.begins, bare.pairs = self.begins[:0].copy(), self.pairs[:0].copy()
+        bare.others, bare.pattern, bare.shown = (array[:0].copy() for array in self.arrays[1:])
+        return bare
 
     @property
     def n_fields(self) -> int:

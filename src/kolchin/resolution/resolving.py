@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from kolchin.engines import engine_for
 from kolchin.errors import ModelError
 from kolchin.model import LEARNING, Model
 from kolchin.parameters import Gamma, Hyper
@@ -20,6 +21,7 @@ from kolchin.resolution.session import Session
 from kolchin.resolution.settings import DEFAULT_TIME_LIMIT, Settings
 from kolchin.resolution.source import check_unchanged, repeatable, title_of
 from kolchin.resolution.stopwatch import Stopwatch
+from kolchin.sampling.workplace import workplace
 from kolchin.threads import at_most
 
 
@@ -44,6 +46,8 @@ def resolve(
     merged: bool = False,
     normalise: bool = True,
     cores: int | None = None,
+    engine: Any = None,
+    store: str | Path | None = None,
     progress: bool | Watcher | None = None,
 ) -> Result:
     """Find the records of a table that belong to the same entity.
@@ -83,6 +87,13 @@ def resolve(
         Treat values as equal that differ in case, spaces or Unicode form alone.
     cores
         How many cores to use; all by default. The result does not depend on it.
+    engine
+        Where tables of 50,000 records or more are sampled: None for threads of this process,
+        "pool" or "pool:4" for processes, "dask://host:port", "spark", "spark://host:port",
+        "sc://host:port", a Dask client or a Spark session. The result does not depend on it.
+    store
+        A directory that this process and all workers see under the same path, for what they
+        exchange; by default in ``out``, or a temporary one.
     progress
         True tells what goes on, False nothing; None tells it on a terminal. A function is called
         with the state of sampling.
@@ -115,7 +126,7 @@ def resolve(
         directory.check_free(overwrite)
     choices: dict[str, Any] = {"fields": fields, "id": id, "source": source, "truth": truth}
     watch = Stopwatch("reading")
-    with at_most(cores), Display(progress) as display:
+    with at_most(cores), engine_for(engine) as running, Display(progress) as display:
         display.phase("reading the table")
         loaded = load(table, **choices, normalise=normalise)
         given = Input.of(loaded, title_of(table))
@@ -125,9 +136,10 @@ def resolve(
         model = _model(settings, given, display, watch)
         settings = settings.for_model(model)
         seconds = watch.seconds()
-        session = Session(given, settings, model, directory, time_limit, display, seconds)
+        what = given, settings, model, directory, time_limit, display, seconds
         if directory is None:
-            return session.run()
+            with workplace(running, _folder(store)) as place:
+                return Session(*what, place).run()
         with directory.locked():
             asked = {
                 "settings": settings.to_json(),
@@ -136,7 +148,8 @@ def resolve(
                 "seconds": seconds,
             }
             directory.begin(given, asked)
-            return session.run(merged)
+            with workplace(running, _folder(store) or directory.posterior) as place:
+                return Session(*what, place).run(merged)
 
 
 def resume(
@@ -145,17 +158,24 @@ def resume(
     draws: int | None = None,
     time_limit: float | None = DEFAULT_TIME_LIMIT,
     cores: int | None = None,
+    engine: Any = None,
+    store: str | Path | None = None,
     progress: bool | Watcher | None = None,
 ) -> Result:
     """Go on with a run where it stopped, or draw more: ``draws`` of each chain in all.
 
     A run that was killed and is resumed ends with the same files, to the bit, as one that was
-    not. The input must not have changed since.
+    not, whatever the engines. The input must not have changed since.
     """
     directory = RunDirectory(Path(out))
     asked = directory.asked()
     settings = Settings.from_json(asked["settings"])
-    with at_most(cores), Display(progress) as display, directory.locked():
+    with (
+        at_most(cores),
+        engine_for(engine) as running,
+        Display(progress) as display,
+        directory.locked(),
+    ):
         display.phase("reading the table")
         given = Input.load(directory.posterior)
         check_unchanged(asked["input"], given, display)
@@ -166,8 +186,13 @@ def resume(
             directory.ask({**asked, "settings": settings.to_json()})
         model = _model(settings, given, display, Stopwatch("comparing"))
         seconds = asked["seconds"]
-        session = Session(given, settings, model, directory, time_limit, display, seconds)
-        return session.run(asked["merged"])
+        with workplace(running, _folder(store) or directory.posterior) as place:
+            what = given, settings, model, directory, time_limit, display, seconds
+            return Session(*what, place).run(asked["merged"])
+
+
+def _folder(store: str | Path | None) -> Path | None:
+    return None if store is None else Path(store)
 
 
 def _model(settings: Settings, given: Input, display: Display, watch: Stopwatch) -> Model:

@@ -1,8 +1,6 @@
 """One chain: chaperones moves on the partition, in turn with updates of all parameters."""
 
 import copy
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,18 +17,18 @@ from kolchin.sampling.candidates import kernel_data
 from kolchin.sampling.layout import Layout, Shard
 from kolchin.sampling.loose import Loose, loose_pairs
 from kolchin.sampling.proposals import Mixture, Proposals
+from kolchin.sampling.rounds import Ground, Hands, OnThreads
 from kolchin.sampling.shards import (
     FEWEST_MOVES,
     SWEEPS_A_STEP,
     Fields,
+    Learnt,
     Sent,
     Statistics,
     added,
-    advance,
     pooled,
-    stream,
 )
-from kolchin.sampling.weights import Frozen, kernel_weights
+from kolchin.sampling.weights import Given, kernel_weights
 
 GENEROUS = 2.0
 """Loose links are listed for a delta this many times the typical one, or what is generous."""
@@ -51,7 +49,7 @@ class Chain:
     where records are laid out in several blocks, moves are made in shards beside each other.
     """
 
-    NO_STATE = ("model", "data", "layout", "mixture", "loose", "_statistics")
+    NO_STATE = ("model", "data", "layout", "mixture", "loose", "hands", "_statistics")
     """Attributes that follow from the model and from what is learnt."""
 
     def __init__(
@@ -62,6 +60,7 @@ class Chain:
         mixture: Mixture | None = None,
         layout: Layout | None = None,
         data: kernels.Data | None = None,
+        hands: Hands | None = None,
     ) -> None:
         self.model = model
         self.rng = rng
@@ -69,6 +68,7 @@ class Chain:
         (self.showing,) = rng.spawn(1)
         self.layout = Layout.single(model.n_records) if layout is None else layout
         self.data = kernel_data(model, self.layout) if data is None else data
+        self.hands = OnThreads(Ground(model, self.data, self.layout)) if hands is None else hands
         self.mixture = Mixture.uniform() if mixture is None else mixture
         self.following: NDArray[np.int32] = kernels.rings(canonical(labels))
         counts = size_counts(labels)
@@ -152,6 +152,7 @@ class Chain:
         """Take clusters apart that do not hold together: for warm-up alone."""
         self._statistics = None
         self._chaperones(self.model.n_records, True, self._whole)
+        self.hands.changed()
 
     def _chaperones(self, n_moves: int, in_rings: bool, shard: Shard) -> int:
         what: tuple[Any, ...] = (*self.data, *self.evidence, *self.weights)
@@ -167,33 +168,18 @@ class Chain:
         if self.weights.shape.size:
             self._move_crowd()
         self.number += 1
-        apart = stream(self.key, self.number, self.layout.n_blocks)
-        prior = Frozen(
-            self.model, self.prior_values, self.counts, self.evidence, self._capacity,
-            self.rng, apart,
-        )  # fmt: skip
-        sent = Sent(self.fields, prior, self.key, self.number)
-        work = partial(
-            advance,
-            sent=sent,
-            mixture=self.mixture,
-            loose=self.loose,
-            moves=moves,
-            dissolve=dissolve,
-            following=self.following,
-        )
+        given = Given.drawn(self.rng, self.model, self.prior_values, self.counts, self._capacity)
+        delta = self.own_values["delta"]
+        sent = Sent(delta, self.ratios, given, moves, dissolve, self.key, self.number)
         shards = self.layout.shards(self.rng)
-        if cores > 1:
-            with ThreadPoolExecutor(cores) as pool:
-                parts = list(pool.map(work, shards))
-        else:
-            parts = [work(shard) for shard in shards]
+        learnt = Learnt(self.mixture, self.loose)
+        parts = self.hands.advance(shards, sent, learnt, self.following, cores)
         self._count_sizes(added([part.size_changes for part in parts]))
         # Clusters between shards stayed as they are, but what they say of the parameters counts.
         between = np.concatenate([part.leaving for part in parts])
         grouped = kernels.grouped_among(self.following, np.sort(between))
-        statistics = [part.statistics for part in parts]
-        self._statistics = pooled([*statistics, self.fields.statistics(apart, *grouped)])
+        apart = self.fields.statistics(sent.stream(self.layout.n_blocks + 1), *grouped)
+        self._statistics = pooled([*(part.statistics for part in parts), apart])
 
     def _move_crowd(self) -> None:
         """Make moves in the block of the largest groups alone, with mu integrated out.
@@ -202,6 +188,7 @@ class Chain:
         """
         crowd = self.layout.shard(0)
         self._move(SWEEPS_A_STEP * self.mixture.sweep(crowd), crowd)
+        self.hands.changed(0)
 
     def update(self) -> None:
         """Let the loose links and all parameters follow the partition."""
@@ -283,6 +270,7 @@ class Chain:
         """Be in a state of this model."""
         self._statistics = None
         vars(self).update(copy.deepcopy(state))
+        self.hands.changed()
 
     def observe(self, proposals: Proposals) -> None:
         """Let the proposals see the state."""

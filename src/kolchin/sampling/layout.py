@@ -6,6 +6,7 @@ blocks meet: that is all that exactness asks for. That the records of an entity 
 is for speed: clusters that reach outside their shard wait for a round in which they do not.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -56,6 +57,24 @@ class Layout(NamedTuple):
     def n_blocks(self) -> int:
         """Number of blocks."""
         return self.bounds.size - 1
+
+    @property
+    def lengths(self) -> IntArray:
+        """Number of records of each block."""
+        lengths: IntArray = np.diff(self.bounds)
+        return lengths
+
+    def range_of(self, block: int) -> slice:
+        """Return the places of a block."""
+        return slice(int(self.bounds[block]), int(self.bounds[block + 1]))
+
+    def places(self, blocks: Sequence[int], among: IntArray) -> IntArray:
+        """Return the places of some records among those of several blocks, one after the other."""
+        ends = np.cumsum(self.lengths[list(blocks)])
+        of_block = np.searchsorted(ends, among, side="right")
+        shift = self.bounds[list(blocks)] - (ends - self.lengths[list(blocks)])
+        places: IntArray = among + shift[of_block]
+        return places
 
     def shard(self, *blocks: int) -> Shard:
         """Return one or two blocks as a shard."""

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from kolchin import threads
+from kolchin.engines import engine_for
 from kolchin.errors import SamplerError
 from kolchin.model import Model
 from kolchin.posterior import Posterior, Recorder
@@ -20,8 +21,10 @@ from kolchin.sampling.layout import Layout, arranged
 from kolchin.sampling.plan import Plan, checked_plan
 from kolchin.sampling.progress import Progress, shown
 from kolchin.sampling.proposals import Proposals
+from kolchin.sampling.rounds import Ground, Hands, OnThreads
 from kolchin.sampling.starts import STARTS, start_labels
 from kolchin.sampling.weights import can_be_sharded
+from kolchin.sampling.workplace import Workplace, workplace
 
 SECONDS_BETWEEN_LOOKS = 0.25
 MOVES_AT_ONCE = 200_000
@@ -90,11 +93,13 @@ class Worker:
     @property
     def _dissolves(self) -> bool:
         """Whether this step is one of the first quarter, which finds the typical set."""
-        return 4 * (self.steps + 1) < self.plan.learning
+        return 4 * (self.steps + 1) <= self.plan.learning
 
     def _end_step(self) -> None:
         chain, plan = self.chain, self.plan
-        if self._dissolves and not chain.in_shards:
+        # In shards, clusters between them come apart now and then only, but they do.
+        now = not chain.in_shards or self.steps + 1 in _moments(plan.learning)
+        if self._dissolves and now:
             chain.dissolve()
         chain.settle()
         self.steps += 1
@@ -139,11 +144,21 @@ class Run:
         self.wanted = plan.draws
         self.seconds = 0.0
         self.ended = ""
+        self.n_workers: int | None = None
 
     @classmethod
-    def begin(cls, model: Model, plan: Plan, seed: int | np.random.SeedSequence | None) -> Self:
-        """Put chains at their starts."""
-        return cls(model, plan, _workers(model, plan, seed), _settings(model, plan, seed))
+    def begin(
+        cls,
+        model: Model,
+        plan: Plan,
+        seed: int | np.random.SeedSequence | None,
+        place: Workplace | None = None,
+    ) -> Self:
+        """Put chains at their starts; shards advance at a workplace, if there is one."""
+        workers = _workers(model, plan, seed, place)
+        run = cls(model, plan, workers, _settings(model, plan, seed))
+        run.n_workers = None if place is None else place.engine.n_workers
+        return run
 
     @property
     def kept(self) -> int:
@@ -164,8 +179,9 @@ class Run:
         stop = Event()
         self.ended = ""
         began = time.monotonic() - self.seconds
-        n_cores = cores or threads.n_cores()
-        with ThreadPoolExecutor(n_cores) as pool:
+        n_cores = cores or self.n_workers or threads.n_cores()
+        # On an engine, chains that wait for their workers cost nothing.
+        with ThreadPoolExecutor(max(n_cores, len(self.workers) * bool(self.n_workers))) as pool:
             try:
                 while not self._has_ended(enough, most_draws, growth):
                     if pause():
@@ -173,7 +189,7 @@ class Run:
                         break
                     at_work = [w for w in self.workers if len(w.draws) < self.wanted]
                     # Chains beside each other come first; cores that they leave go to shards.
-                    shared = max(1, n_cores // len(at_work))
+                    shared = -(-n_cores // len(at_work))
                     for future in [
                         pool.submit(worker.advance, stop, self.wanted, shared) for worker in at_work
                     ]:
@@ -253,6 +269,7 @@ def sample(
     most_draws: int | None = None,
     start: str | Sequence[str] = STARTS,
     cores: int | None = None,
+    engine: Any = None,
     progress: bool | Callable[[Progress], None] | None = None,
 ) -> Posterior:
     """Draw from the posterior of a model by chaperones moves.
@@ -283,6 +300,8 @@ def sample(
     cores
         How many cores to use, all by default: for chains beside each other, and those that are left
         for the shards of each.
+    engine
+        Where shards advance: None for threads of this process, or as in :func:`kolchin.resolve`.
     progress
         True shows a progress bar, False none; None shows one on a terminal. A function is
         called with the state of the run about four times a second.
@@ -302,9 +321,13 @@ def sample(
     others = {"most_draws": most_draws, "cores": cores, "seed": seed}
     n_compared = 0 if model.compared is None else model.n_records
     plan = checked_plan(chains, draws, warmup, thin, moves, start, n_compared, **others)
-    run = Run.begin(model, plan, seed)
-    look = None if enough is None else lambda: enough(run.posterior())
-    with shown(progress) as report:
+    with (
+        engine_for(engine) as running,
+        workplace(running) as place,
+        shown(progress) as report,
+    ):
+        run = Run.begin(model, plan, seed, place)
+        look = None if enough is None else lambda: enough(run.posterior())
         run.go_on(enough=look, most_draws=most_draws, cores=cores, report=report)
     return run.posterior()
 
@@ -320,7 +343,12 @@ def _settings(model: Model, plan: Plan, seed: object) -> dict[str, object]:
     }
 
 
-def _workers(model: Model, plan: Plan, seed: int | np.random.SeedSequence | None) -> list[Worker]:
+def _workers(
+    model: Model,
+    plan: Plan,
+    seed: int | np.random.SeedSequence | None,
+    place: Workplace | None = None,
+) -> list[Worker]:
     if not isinstance(seed, np.random.SeedSequence):
         seed = np.random.SeedSequence(seed)
     pairs, scores = candidate_pairs(model)
@@ -328,7 +356,9 @@ def _workers(model: Model, plan: Plan, seed: int | np.random.SeedSequence | None
     layout = Layout.single(model.n_records)
     if can_be_sharded(model):
         layout = arranged(model.n_records, pairs, scores, even)
-    data, pairs = kernel_data(model, layout), layout.moved(pairs)
+    ground, pairs = Ground(model, kernel_data(model, layout), layout), layout.moved(pairs)
+    if place is not None and layout.n_blocks > 1:
+        ground = place.prepared(ground)
     # Pairs beside each other are about records beside each other.
     order = np.lexsort([pairs[:, 1], pairs[:, 0]])
     pairs, scores = pairs[order], scores[order]
@@ -336,7 +366,12 @@ def _workers(model: Model, plan: Plan, seed: int | np.random.SeedSequence | None
     for number, child in enumerate(seed.spawn(plan.chains)):
         rng = np.random.Generator(np.random.SFC64(child))
         kind = plan.starts[number % len(plan.starts)]
-        labels = start_labels(rng, kind, model.n_records, pairs[scores > even], data.source)
-        chain = Chain(model, rng, labels, layout=layout, data=data)
+        labels = start_labels(
+            rng, kind, model.n_records, pairs[scores > even], ground.data.source, layout
+        )
+        hands: Hands = OnThreads(ground)
+        if place is not None and layout.n_blocks > 1:
+            hands = place.hands(layout, f"chain-{number}")
+        chain = Chain(model, rng, labels, layout=layout, data=ground.data, hands=hands)
         workers.append(Worker(chain, Proposals(pairs), plan))
     return workers

@@ -16,10 +16,10 @@ from kolchin.likelihoods.categorical import Cells
 from kolchin.likelihoods.exemplar import LevelCounts, Ratios
 from kolchin.model import Model
 from kolchin.parameters import FloatArray, IntArray
-from kolchin.sampling.layout import Shard
+from kolchin.sampling.layout import Layout, Shard
 from kolchin.sampling.loose import Loose
 from kolchin.sampling.proposals import Mixture
-from kolchin.sampling.weights import Frozen
+from kolchin.sampling.weights import Frozen, Given
 
 SWEEPS_A_STEP = 2
 FEWEST_MOVES = 300
@@ -65,20 +65,39 @@ class Fields(NamedTuple):
         return Statistics(cells, levels)
 
 
-class Sent(NamedTuple):
-    """What a round sends to every shard: parameters of fields and prior, and what names it.
+class Learnt(NamedTuple):
+    """Which pairs moves are made on: learnt in warm-up, and the same in every round after it."""
 
+    mixture: Mixture
+    loose: Loose | None = None
+
+
+class Sent(NamedTuple):
+    """What a round sends to every shard: parameters of fields and prior, what to do, and its name.
+
+    ``moves`` is how many moves a whole step is to have; 0 leaves that to the pairs of each shard.
     ``key`` and ``number`` are of the chain and of the round.
     """
 
-    fields: Fields
-    prior: Frozen
+    delta: FloatArray
+    ratios: Ratios
+    given: Given
+    moves: int
+    dissolve: bool
     key: int
     number: int
 
     def stream(self, *place: int) -> np.random.Generator:
         """Return the random numbers of a place in the round."""
         return stream(self.key, self.number, *place)
+
+    def fields(self, model: Model, data: kernels.Data) -> Fields:
+        """Return what the fields say in this round."""
+        return Fields(model, data, self.delta, self.ratios)
+
+    def prior(self, fields: Fields, layout: Layout) -> Frozen:
+        """Return the prior's weights in this round; tables grow alike wherever they do."""
+        return Frozen(fields.model, self.given, fields.evidence, self.stream(layout.n_blocks))
 
 
 def stream(key: int, *place: int) -> np.random.Generator:
@@ -100,19 +119,15 @@ class Advance(NamedTuple):
 def advance(
     shard: Shard,
     sent: Sent,
-    mixture: Mixture,
-    loose: Loose | None,
-    moves: int,
-    dissolve: bool,
+    fields: Fields,
+    prior: Frozen,
+    learnt: Learnt,
     following: NDArray[np.int32],
 ) -> Advance:
-    """Advance a shard; of the rings, nothing but its own records is read or written.
-
-    ``moves`` is how many moves a whole step is to have; 0 leaves that to the pairs of each shard.
-    """
-    rng, fields = sent.stream(*shard.blocks), sent.fields
+    """Advance a shard; of the rings, nothing but its own records is read or written."""
+    rng, mixture, moves = sent.stream(*shard.blocks), learnt.mixture, sent.moves
     level = 0
-    weights = sent.prior.weights(level)
+    weights = prior.weights(level)
     changes = np.zeros(weights.log_size.size, dtype=np.int64)
     pending = np.array([-1, -1])
     pairs = mixture.in_shard(shard)
@@ -131,13 +146,13 @@ def advance(
         )
         if done < n_moves:
             level += 1
-            weights = sent.prior.weights(level)
+            weights = prior.weights(level)
             changes = np.append(changes, np.zeros(weights.log_size.size - changes.size, np.int64))
-    if dissolve:
+    if sent.dissolve:
         kernels.chaperones(  # type: ignore[call-arg]
             rng, n_records, True, *pairs, *what, *weights, following, changes, pending
         )
-    asked = None if loose is None else loose.in_shard(shard)
+    asked = None if learnt.loose is None else learnt.loose.in_shard(shard)
     if asked is not None:
         kernels.attach(rng, *asked, *what, *weights, following, changes)  # type: ignore[call-arg]
     members, sizes, leaving = kernels.grouped(following, shard.within)

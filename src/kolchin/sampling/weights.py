@@ -1,6 +1,7 @@
 """The prior as the kernels see it: tables of weights, given all clusters or for shards alone."""
 
 from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 
@@ -52,32 +53,51 @@ def can_be_sharded(model: Model) -> bool:
     return opening.log_table.size == 0
 
 
-class Frozen:
-    """The prior given t, and given the size distribution where that is free.
+class Given(NamedTuple):
+    """What makes the clusters independent: t, and the size distribution where that is free.
 
-    All its weights are then numbers that no cluster changes: shards can use them at the same time.
-    The open weight exp(log_scale) (slope K + intercept) is that of Gamma(K + intercept / slope) in
-    the prior: t takes the place of K + intercept / slope.
+    ``capacity`` is how far tables reach at first.
     """
 
-    def __init__(
-        self,
+    values: Values
+    log_t: float
+    capacity: int
+
+    @classmethod
+    def drawn(
+        cls,
+        rng: np.random.Generator,
         model: Model,
         values: Values,
         counts: SizeCounts,
-        evidence: kernels.Evidence,
         capacity: int,
-        rng: np.random.Generator,
-        stream: np.random.Generator,
+    ) -> "Given":
+        """Draw them, given the sizes of the clusters.
+
+        The open weight exp(log_scale) (slope K + intercept) is that of Gamma(K + intercept / slope)
+        in the prior: t takes the place of K + intercept / slope.
+        """
+        values = model.prior.completed(rng, values, counts)
+        opening = model.prior.opening(counts.n_records, values)
+        log_t = 0.0
+        if opening.slope > 0:
+            shape = counts.n_clusters + opening.intercept / opening.slope
+            log_t = float(np.log(rng.standard_gamma(shape)))
+        return cls(values, log_t, capacity)
+
+
+class Frozen:
+    """The prior given all that: its weights are numbers that no cluster changes.
+
+    Shards can use them at the same time.
+    """
+
+    def __init__(
+        self, model: Model, given: Given, evidence: kernels.Evidence, stream: np.random.Generator
     ) -> None:
         self.model = model
         self.evidence = evidence
-        self._values = model.prior.completed(rng, values, counts)
-        opening = model.prior.opening(counts.n_records, self._values)
-        self._log_t = 0.0
-        if opening.slope > 0:
-            shape = counts.n_clusters + opening.intercept / opening.slope
-            self._log_t = float(np.log(rng.standard_gamma(shape)))
+        self._values, self._log_t, capacity = given
         self._stream = stream
         self._lock = Lock()
         self._levels = [self._tabulated(capacity)]

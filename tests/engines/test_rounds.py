@@ -1,0 +1,92 @@
+"""Rounds on an engine draw what threads draw, to the bit."""
+
+import numpy as np
+import pytest
+from sharding import SHORT, drawn
+
+import kolchin as kp
+from kolchin.sampling import rounds, weights
+from kolchin.sampling.layout import Layout
+from kolchin.sampling.runner import Run
+from kolchin.sampling.shards import Learnt, Sent, advance
+from kolchin.store import Directory
+
+
+def test_an_engine_draws_the_same(model, serial, inline):
+    assert drawn(model, engine=inline) == serial
+
+
+@pytest.mark.parametrize("prior", [kp.NBNB(), kp.PitmanYor(), kp.ESCD()], ids=repr)
+def test_every_prior_draws_the_same(model, sharded, inline, prior):
+    other = kp.Model(model.records, prior)
+    assert drawn(other, engine=inline) == drawn(other)
+
+
+def test_it_is_sampled_in_shards_by_tasks(model, sharded, inline, monkeypatch):
+    seen = []
+    run = inline.run
+    monkeypatch.setattr(inline, "run", lambda task, items: seen.append(items) or run(task, items))
+    drawn(model, engine=inline)
+    assert len(seen) == SHORT["chains"] * (SHORT["draws"] + SHORT["warmup"])
+    # Two chains share three workers, and the one that has not finished gets all of them.
+    assert {len(items) for items in seen} <= {2, 3}
+    # Tasks name what they need: none of them grows with the table.
+    assert len(repr(seen[-1][0]._replace(versions={}, shards=()))) < 500
+
+
+def test_a_wrong_order_of_shards_is_seen(model, serial, inline, monkeypatch):
+    """The comparison sees a single sum of floating-point numbers made in another order."""
+    advance = rounds.OnEngine.advance
+    monkeypatch.setattr(rounds.OnEngine, "advance", lambda *given: advance(*given)[::-1])
+    assert drawn(model, engine=inline) != serial
+
+
+def test_the_store_holds_the_last_state_alone(model, sharded, inline, tmp_path):
+    from kolchin.sampling.plan import checked_plan
+    from kolchin.sampling.starts import STARTS
+    from kolchin.sampling.workplace import Workplace
+
+    plan = checked_plan(2, 4, 8, 1, None, STARTS, model.n_records)
+    run = Run.begin(model, plan, 1, Workplace(inline, Directory(tmp_path)))
+    run.go_on()
+    kinds = sorted(path.name.split("-")[-1] for path in tmp_path.iterdir())
+    assert kinds.count("learnt") == 2
+    assert len(kinds) <= 1 + 2 + 2 + 2 * 2  # the ground, what was learnt, driver's, tasks'
+
+
+def test_a_shard_looks_at_nothing_outside(model, sharded):
+    """Not even while clusters are taken apart: the rings of other records may not be there."""
+    from kolchin.sampling.plan import checked_plan
+
+    plan = checked_plan(1, 4, 8, 1, None, "random", model.n_records)
+    (worker,) = Run.begin(model, plan, 1).workers
+    chain = worker.chain
+    worker._learn()
+    given = weights.Given.drawn(chain.rng, model, chain.prior_values, chain.counts, 50)
+    sent = Sent(chain.own_values["delta"], chain.ratios, given, 500, True, chain.key, 1)
+    learnt = Learnt(chain.mixture, chain.loose)
+    reached = 0
+    for shard in chain.layout.shards(chain.rng):
+        first, last, then, end = shard.within
+        own = np.r_[first:last, then:end]
+        reached += np.count_nonzero(~np.isin(chain.following[own], own))
+        results = []
+        for there in (chain.following.copy(), np.zeros_like(chain.following)):
+            there[own] = chain.following[own]
+            fields = sent.fields(model, chain.data)
+            advance(shard, sent, fields, sent.prior(fields, chain.layout), learnt, there)
+            results.append(there[own])
+        assert np.array_equal(*results)
+    assert reached > 10
+
+
+def test_versions_hold_the_rings_of_their_blocks():
+    layout = Layout(np.array([0, 3, 5, 9]))
+    rings = np.arange(9, dtype=np.int32)[::-1].copy()
+    version = rounds.Version.of(layout, (2, 0), rings)
+    back = np.full(9, -1, dtype=np.int32)
+    version.written(layout, (0,), back)
+    assert back.tolist() == [8, 7, 6, -1, -1, -1, -1, -1, -1]
+    version.written(layout, (2,), back)
+    assert back.tolist() == [8, 7, 6, -1, -1, 3, 2, 1, 0]
+    assert layout.places((2, 0), np.array([0, 3, 4, 6])).tolist() == [5, 8, 0, 2]
