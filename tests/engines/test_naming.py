@@ -1,0 +1,72 @@
+"""Engines by name; what is not there is told before any work begins."""
+
+import builtins
+import socket
+
+import pytest
+
+import kolchin as kp
+from kolchin import threads
+from kolchin.engines import engine_for, engine_of
+from kolchin.errors import MissingExtraError, ModelError
+
+
+@pytest.mark.parametrize(("name", "n_workers"), [("pool:3", 3), ("pool", threads.n_cores())])
+def test_pools(name, n_workers):
+    assert engine_of(name).n_workers == n_workers
+
+
+@pytest.mark.parametrize("name", ["", "pools", "pool:0", "pool:x", "dask", "dask:1", 7])
+def test_what_is_no_engine(name):
+    with pytest.raises(ModelError, match="'pool' or 'pool:4'"):
+        engine_of(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "package", "extra"),
+    [("dask://host:1", "distributed", "dask"), ("spark", "pyspark", "spark")],
+)
+def test_a_missing_package_is_named(name, package, extra, monkeypatch):
+    real = builtins.__import__
+
+    def without(module, *others):
+        if module.split(".")[0] == package:
+            raise ImportError(module)
+        return real(module, *others)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(MissingExtraError, match=rf"pip install 'kolchin\[{extra}\]'"):
+        engine_of(name)
+
+
+def test_a_cluster_that_does_not_answer(monkeypatch):
+    pytest.importorskip("distributed")
+    from kolchin.engines import dask
+
+    monkeypatch.setattr(dask, "SECONDS_TO_CONNECT", 0.5)
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port = one.getsockname()[1]
+    with pytest.raises(ModelError, match="No Dask cluster answers"):
+        engine_of(f"dask://127.0.0.1:{port}")
+
+
+def test_the_engine_is_looked_at_first(tmp_path):
+    with pytest.raises(ModelError, match="'engine'"):
+        kp.resolve(tmp_path / "no such table.csv", engine="cluster")
+
+
+def test_an_engine_of_ones_own_stays_open(inline):
+    closed = []
+    inline.close = lambda: closed.append(True)
+    with engine_for(inline) as engine:
+        assert engine is inline
+    assert not closed
+    with engine_for(None) as none:
+        assert none is None
+
+
+def test_small_tables_do_without_workers(model, inline):
+    """They are one block, which moves as ever."""
+    inline.run = None
+    assert kp.sample(model, chains=1, draws=2, seed=1, engine=inline, progress=False).n_draws == 2
