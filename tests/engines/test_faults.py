@@ -75,6 +75,21 @@ def end_oneself(_):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def test_workers_leave_an_interruption_to_the_driver():
+    engine = pool(1)
+    try:
+        (worker,) = engine.run(own_number, [0])
+        os.kill(worker, signal.SIGINT)
+        time.sleep(0.2)
+        assert engine.run(own_number, [0]) == [worker]
+    finally:
+        engine.close()
+
+
+def own_number(_):
+    return os.getpid()
+
+
 def test_a_fault_in_a_task_is_raised():
     engine = pool(1)
     try:

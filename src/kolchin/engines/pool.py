@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import signal
 import threading
 import time
 from concurrent.futures import ProcessPoolExecutor
@@ -18,14 +19,18 @@ def pool(n_workers: int) -> OnExecutor:
         ProcessPoolExecutor,
         n_workers,
         mp_context=multiprocessing.get_context("spawn"),
-        initializer=_watch,
+        initializer=_prepare,
         initargs=(os.getpid(),),
     )
     return OnExecutor(start, n_workers)
 
 
-def _watch(driver: int) -> None:
-    """End this process when its driver is gone, even in the middle of a task."""
+def _prepare(driver: int) -> None:
+    """Let a worker end when its driver is gone, even in the middle of a task.
+
+    Ctrl-C reaches all processes of a terminal, but is for the driver, which lets rounds end.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def look() -> None:
         while os.getppid() == driver:
