@@ -114,3 +114,22 @@ def gone(processes, seconds=20.0):
     while any(map(is_alive, processes)) and time.monotonic() < until:
         time.sleep(0.1)
     return not any(map(is_alive, processes))
+
+
+# Workers import what they are asked to do: it cannot stand in a test.
+
+
+def end_oneself(_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def own_number(_):
+    return os.getpid()
+
+
+def one_over(number):
+    return 1 / number
+
+
+def double(number):
+    return 2 * number

@@ -9,7 +9,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sharding import Inline, Killing, children, drawn_at, gone, is_alive
+from sharding import (
+    Inline,
+    Killing,
+    children,
+    drawn_at,
+    end_oneself,
+    gone,
+    is_alive,
+    one_over,
+    own_number,
+)
 
 import kolchin as kp
 from kolchin.engines import base, engine_of
@@ -18,7 +28,12 @@ from kolchin.errors import SamplerError
 from kolchin.sampling.workplace import Workplace
 from kolchin.simulation.people import simulate_people
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="kills processes as POSIX does")
+pytestmark = [
+    pytest.mark.skipif(os.name == "nt", reason="kills processes as POSIX does"),
+    # Sockets to workers that were killed.
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 
 ENGINES = ["pool", "dask"]
 SETTINGS = {"chains": 2, "draws": 40, "seed": 3, "time_limit": None, "progress": False}
@@ -45,7 +60,7 @@ def dask_client():
     distributed = pytest.importorskip("distributed")
     options = {"n_workers": 2, "threads_per_worker": 1, "processes": True}
     with (
-        distributed.LocalCluster(**options, dashboard_address=None) as cluster,
+        distributed.LocalCluster(**options, dashboard_address="127.0.0.1:0") as cluster,
         distributed.Client(cluster) as client,
     ):
         yield client
@@ -71,10 +86,6 @@ def test_a_task_that_always_kills_its_worker_ends_the_run():
     assert base.MOST_LOSSES == 5
 
 
-def end_oneself(_):
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
 def test_workers_leave_an_interruption_to_the_driver():
     engine = pool(1)
     try:
@@ -86,10 +97,6 @@ def test_workers_leave_an_interruption_to_the_driver():
         engine.close()
 
 
-def own_number(_):
-    return os.getpid()
-
-
 def test_a_fault_in_a_task_is_raised():
     engine = pool(1)
     try:
@@ -98,10 +105,6 @@ def test_a_fault_in_a_task_is_raised():
         assert engine.run(one_over, [1, 2]) == [1.0, 0.5]
     finally:
         engine.close()
-
-
-def one_over(number):
-    return 1 / number
 
 
 SCRIPT = """

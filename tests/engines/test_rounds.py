@@ -5,10 +5,12 @@ import pytest
 from sharding import SHORT, drawn
 
 import kolchin as kp
+from kolchin import kernels
 from kolchin.sampling import rounds, weights
 from kolchin.sampling.layout import Layout
 from kolchin.sampling.runner import Run
 from kolchin.sampling.shards import Learnt, Sent, advance
+from kolchin.sampling.starts import start_labels
 from kolchin.store import Directory
 
 
@@ -61,6 +63,10 @@ def test_a_shard_looks_at_nothing_outside(model, sharded):
     plan = checked_plan(1, 4, 8, 1, None, "random", model.n_records)
     (worker,) = Run.begin(model, plan, 1).workers
     chain = worker.chain
+    # Pairs across blocks, as no start has them.
+    chain.following = kernels.rings(
+        start_labels(chain.rng, "random", model.n_records, np.empty((0, 2), np.int32))
+    )
     worker._learn()
     given = weights.Given.drawn(chain.rng, model, chain.prior_values, chain.counts, 50)
     sent = Sent(chain.own_values["delta"], chain.ratios, given, 500, True, chain.key, 1)

@@ -5,7 +5,7 @@ import shutil
 import sys
 
 import pytest
-from sharding import Inline, Killing, drawn_at, is_alive
+from sharding import Inline, Killing, double, drawn_at, is_alive
 
 from kolchin.engines import engine_of
 from kolchin.sampling.workplace import Workplace
@@ -35,10 +35,6 @@ def spark():
     )
     yield engine_of(session)
     session.stop()
-
-
-def double(number):
-    return 2 * number
 
 
 def test_results_come_in_order(spark):

@@ -165,6 +165,7 @@ class OnEngine:
         self.layout = layout
         self.name = name
         self._versions: dict[int, str] = {}
+        self._written: set[str] = set()
         self._learnt: Learnt | None = None
         self._learnt_name = ""
         self._n_written = 0
@@ -204,12 +205,14 @@ class OnEngine:
         )
 
     def _commit(self, tasks: list[Task], outcomes: list[Outcome], following: Rings) -> None:
-        """Let the versions of a round take the place of those before."""
-        old = set(self._versions.values())
+        """Let the versions of a round take the place of those before, which are deleted."""
         for task, (version, places, _) in zip(tasks, outcomes, strict=True):
             self._versions |= dict.fromkeys(version.blocks, task.outcome)
             following[self.layout.places(version.blocks, places)] = version.following[places]
-        self.store.delete(*sorted(old - set(self._versions.values())))
+        self._written |= {task.outcome for task in tasks}
+        old = self._written - set(self._versions.values())
+        self.store.delete(*sorted(old))
+        self._written -= old
 
     def _learn(self, learnt: Learnt) -> None:
         """Put what was learnt into the store, once."""
@@ -228,6 +231,7 @@ class OnEngine:
             name = self._named("rings")
             self.store.put(name, Version.of(self.layout, lacking, following))
             self._versions |= dict.fromkeys(lacking, name)
+            self._written.add(name)
 
     def _named(self, kind: str) -> str:
         """Return a name that was not used before."""
