@@ -68,7 +68,7 @@ def dask_client():
 
 @pytest.mark.parametrize("engine", ENGINES, indirect=True)
 @pytest.mark.parametrize("moment", ["reading", "writing"])
-def test_a_killed_worker_loses_nothing(model, serial, engine, moment, tmp_path):
+def test_a_killed_worker_loses_nothing(model, sharded, engine, moment, tmp_path):
     store, marker = tmp_path / "store", tmp_path / "killed"
     store.mkdir()
     place = Workplace(engine, Killing(store, marker, moment, os.getpid()))

@@ -11,6 +11,7 @@ from kolchin.sampling.layout import Layout
 from kolchin.sampling.runner import Run
 from kolchin.sampling.shards import Learnt, Sent, advance
 from kolchin.sampling.starts import start_labels
+from kolchin.sampling.workplace import workplace
 from kolchin.store import Directory
 
 
@@ -84,6 +85,13 @@ def test_a_shard_looks_at_nothing_outside(model, sharded):
             results.append(there[own])
         assert np.array_equal(*results)
     assert reached > 10
+
+
+def test_a_temporary_store_is_for_its_user_alone(inline):
+    """Whoever can write to a store can run code in those who read it."""
+    with workplace(inline) as place:
+        assert place.store.path.stat().st_mode & 0o077 == 0
+    assert not place.store.path.exists()
 
 
 def test_versions_hold_the_rings_of_their_blocks():

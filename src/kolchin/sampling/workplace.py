@@ -49,7 +49,9 @@ def workplace(engine: Engine | None, folder: Path | None = None) -> Iterator[Wor
         for old in folder.glob(f"{PREFIX}*"):
             shutil.rmtree(old, ignore_errors=True)
     path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=folder)).resolve()
-    path.chmod(0o777 if folder is None else folder.stat().st_mode & 0o777)
+    if folder is not None:
+        # Workers may be of another user, who sees what the folder lets them see; nobody else does.
+        path.chmod(folder.stat().st_mode & 0o777)
     try:
         yield Workplace(engine, Directory(path))
     finally:
