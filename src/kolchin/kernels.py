@@ -1929,33 +1929,6 @@ def join_groups(pairs: Int32s, order: Int64s, largest: int, group: Int64s, size:
         group[n] = group[group[n]]
 
 
-@compiled
-def reordered_lists(
-    begins: Int64s, others: Int32s, pattern: Int32s, order: Int64s
-) -> tuple[Int64s, Int32s, Int32s]:
-    """Return ``Data``'s lists for records in another order: record ``order[n]`` comes n-th.
-
-    Lists know of each other, so going through the new order and telling every neighbour fills all
-    of them in order.
-    """
-    n_records = order.size
-    place = np.empty(n_records, dtype=np.int32)
-    starts = np.zeros(n_records + 1, dtype=np.int64)
-    for n in range(n_records):
-        place[order[n]] = n
-        starts[n + 1] = starts[n] + begins[order[n] + 1] - begins[order[n]]
-    reached = starts[:-1].copy()
-    new_others = np.empty(others.size, dtype=np.int32)
-    new_pattern = np.empty(others.size, dtype=np.int32)
-    for n in range(n_records):
-        for k in range(begins[order[n]], begins[order[n] + 1]):
-            other = place[others[k]]
-            new_others[reached[other]] = n
-            new_pattern[reached[other]] = pattern[k]
-            reached[other] += 1
-    return starts, new_others, new_pattern
-
-
 @lean
 def root_of(group: Int64s, record: int) -> int:
     """Return the root of a record's tree, and shorten the way to it."""

@@ -9,9 +9,10 @@ from kolchin.comparison import bulk, gathering, numbering
 from kolchin.comparison.bulk import compare_pairs
 from kolchin.comparison.chance import Bands, bands_of_pairs
 from kolchin.comparison.gathering import Gathering
-from kolchin.comparison.kernels import is_sorted, list_neighbours, number_keys, sample_keys
+from kolchin.comparison.kernels import is_sorted, number_keys, sample_keys
 from kolchin.comparison.keys import Key, cost_of
 from kolchin.comparison.numbering import distinct_rows
+from kolchin.comparison.pairs import listed, places_of
 from kolchin.comparison.preparing import prepare
 
 # Hashes wrap around, of which only code that is not compiled warns.
@@ -74,19 +75,30 @@ def test_keys_are_numbered_by_first_appearance_in_a_table_that_grows():
     assert np.array_equal(np.array(expected)[numbers], keys)
 
 
-def test_neighbours_are_listed_as_by_sorting():
+@pytest.mark.parametrize("in_order", [True, False])
+def test_neighbours_are_listed_as_by_sorting(in_order):
     rng = np.random.default_rng(4)
     drawn = np.sort(rng.integers(0, 300, (4_000, 2)), axis=1)
     pairs = np.unique(drawn[drawn[:, 0] < drawn[:, 1]], axis=0).astype(np.int32)
     marks = rng.integers(0, 99, len(pairs)).astype(np.int32)
-    begins = np.empty(301, dtype=np.int64)
-    others, of_other = np.empty((2, 2 * len(pairs)), dtype=np.int32)
-    list_neighbours(pairs, marks, begins, others, of_other)
-    record, other = np.concatenate([pairs, pairs[:, ::-1]]).T
-    order = np.lexsort([other, record])
-    assert np.array_equal(others, other[order])
-    assert np.array_equal(of_other, np.tile(marks, 2)[order])
-    assert np.array_equal(begins, np.searchsorted(record[order], np.arange(301)))
+    order = None if in_order else rng.permutation(300)
+    begins, others, of_other = listed(pairs, marks, 300, order)
+    placed = pairs if in_order else np.argsort(order)[pairs]
+    record, other = np.concatenate([placed, placed[:, ::-1]]).T
+    by_record = np.lexsort([other, record])
+    assert np.array_equal(others, other[by_record])
+    assert np.array_equal(of_other, np.tile(marks, 2)[by_record])
+    assert np.array_equal(begins, np.searchsorted(record[by_record], np.arange(301)))
+
+
+def test_pairs_are_found_again_either_way_round():
+    every = np.stack(np.triu_indices(40, 1), axis=1).astype(np.int32)
+    kept = np.random.default_rng(5).random(len(every)) < 0.3
+    pairs = every[kept]
+    expected = np.where(kept, np.cumsum(kept) - 1, -1)
+    assert np.array_equal(places_of(pairs, every), expected)
+    assert np.array_equal(places_of(pairs, every[:, ::-1]), expected)
+    assert np.all(places_of(pairs[:0], every) == -1)
 
 
 def test_order_of_pairs_is_told():

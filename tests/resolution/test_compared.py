@@ -195,7 +195,7 @@ def test_a_pair_that_was_not_compared_is_told(result, monkeypatch):
     comparisons = result._model.comparisons
     without = ~np.all(comparisons.pairs == [1, 2], axis=1)
     fewer = dataclasses.replace(
-        comparisons, pairs=comparisons.pairs[without], levels=comparisons.levels[without]
+        comparisons, pairs=comparisons.pairs[without], which=comparisons.which[without]
     )
     monkeypatch.setattr(result._model, "comparisons", fewer)
     told = result.explain(1, 2)

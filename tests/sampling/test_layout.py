@@ -104,27 +104,6 @@ def test_lists_have_every_pair_once_with_its_weight(related):
             assert {tuple(sorted(row)) for row in layout.blocks_of(rows).tolist()} <= {(a, b)}
 
 
-def test_lists_of_neighbours_in_another_order():
-    rng = np.random.default_rng(5)
-    pairs = np.array([(i, j) for j in range(30) for i in range(j) if rng.random() < 0.2])
-    pattern = rng.integers(0, 100, len(pairs))
-    of_pair = dict(zip(map(tuple, pairs.tolist()), pattern.tolist(), strict=True))
-    record, other = np.concatenate([pairs, pairs[:, ::-1]]).T
-    by_record = np.lexsort([other, record])
-    begins = np.searchsorted(record[by_record], np.arange(31))
-    lists = begins, other[by_record].astype(np.int32), np.tile(pattern, 2)[by_record]
-    order = rng.permutation(30)
-    starts, others, patterns = kernels.reordered_lists(
-        lists[0], lists[1], lists[2].astype(np.int32), order
-    )
-    for n in range(30):
-        inside = slice(starts[n], starts[n + 1])
-        assert np.all(np.diff(others[inside]) > 0)
-        for place, mark in zip(others[inside], patterns[inside], strict=True):
-            assert of_pair[tuple(sorted((order[n], order[place])))] == mark
-    assert starts[-1] == 2 * len(pairs)
-
-
 def test_sharded_chains_have_the_same_posterior(simulate_records, monkeypatch):
     """The number of clusters of a model whose records are laid out in six blocks."""
     records, _ = simulate_records(300)

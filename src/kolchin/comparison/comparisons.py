@@ -21,10 +21,11 @@ from kolchin.comparison.chance import (
 )
 from kolchin.comparison.gathering import Candidates, Used
 from kolchin.comparison.missed import likely_links, missed_share
+from kolchin.comparison.numbering import distinct_rows
+from kolchin.comparison.pairs import places_of
 from kolchin.comparison.preparing import Prepared, prepare_all
 from kolchin.comparison.swapping import (
     SWAPPED,
-    Couple,
     chance_of_swapped,
     couples_of,
     mark_swapped,
@@ -79,9 +80,15 @@ class Comparisons:
         The compared fields.
     pairs
         Candidates, one a row, i < j, sorted.
-    levels
-        A level a pair and field: 0 exact, then from nearer to farther, the last different; -1 where
-        either value is missing or another field's level speaks for both.
+    outcomes
+        What came out of comparing, each once, a level a field: 0 exact, then from nearer to
+        farther, the last different; -1 where either value is missing or another field's level
+        speaks for both.
+    outcome_bands
+        By outcome and field, where the level is 0, the band of the value's frequency (0: the
+        rarest), else 0.
+    which
+        The outcome of each pair.
     level_names
         The levels' names by field.
     agrees
@@ -90,8 +97,6 @@ class Comparisons:
     swappable
         Couples of fields whose values may stand in each other's column. A pair of records in which
         they do has the level 'swapped' in the first of the two, and -1 in the second.
-    bands
-        Where the level is 0, the band of the value's frequency (0: the rarest), else 0.
     u
         By field the chance of each level between unrelated records.
     band_u, band_m
@@ -106,10 +111,11 @@ class Comparisons:
 
     fields: tuple[Field, ...]
     pairs: NDArray[np.int32]
-    levels: Levels
+    outcomes: Levels
+    outcome_bands: Levels
+    which: NDArray[np.int32]
     level_names: tuple[tuple[str, ...], ...]
     swappable: tuple[tuple[int, int], ...]
-    bands: Levels
     u: tuple[Floats, ...]
     band_u: tuple[Floats, ...]
     band_m: tuple[Floats, ...]
@@ -118,21 +124,29 @@ class Comparisons:
     shows: NDArray[np.bool_]
     report: CandidateReport
 
+    @property
+    def levels(self) -> Levels:
+        """The level of each pair and field, put together when asked for."""
+        levels: Levels = self.outcomes[self.which]
+        return levels
+
+    @property
+    def bands(self) -> Levels:
+        """The band of each pair and field, put together when asked for."""
+        bands: Levels = self.outcome_bands[self.which]
+        return bands
+
     def levels_of(self, pairs: NDArray[np.integer[Any]]) -> Levels:
         """Return the levels of any pairs; those that are no candidates have the last level.
 
         A level is -1 where either record has no value.
         """
-        n_records = len(self.shows)
-        keys = self.pairs[:, 0].astype(np.int64) * n_records + self.pairs[:, 1]
-        wanted = pairs.min(axis=1).astype(np.int64) * n_records + pairs.max(axis=1)
         last = np.array([len(names) - 1 for names in self.level_names])
         both = self.shows[pairs[:, 0]] & self.shows[pairs[:, 1]]
         levels: Levels = np.where(both, last, MISSING).astype(np.int8)
-        place = np.searchsorted(keys, wanted)
-        inside = np.flatnonzero(place < keys.size)
-        found = inside[keys[place[inside]] == wanted[inside]]
-        levels[found] = self.levels[place[found]]
+        places = places_of(self.pairs, pairs)
+        found = places >= 0
+        levels[found] = self.outcomes[self.which[places[found]]]
         return levels
 
 
@@ -176,12 +190,7 @@ def compare(
     tell(f"comparing {len(candidates.pairs):,} candidate pairs")
     used = [one for one in prepared if one.comparing is not None]
     comparing = [one.comparing for one in used if one.comparing is not None]
-    levels = compare_pairs(comparing, [one.codes for one in used], candidates.pairs)
-    couples = couples_of(used)
-    for couple in couples:
-        mark_swapped(levels, couple, candidates.pairs, comparing[couple.fields[0]].different)
-    rng = np.random.default_rng(seed)
-    return _assembled(used, comparing, couples, candidates, levels, rng)
+    return _assembled(used, comparing, candidates, np.random.default_rng(seed))
 
 
 def _silent(words: str) -> None:
@@ -191,12 +200,14 @@ def _silent(words: str) -> None:
 def _assembled(
     used: Sequence[Prepared],
     comparing: Sequence[Comparing],
-    couples: Sequence[Couple],
     candidates: Candidates,
-    levels: Levels,
     rng: np.random.Generator,
 ) -> Comparisons:
-    """Add what chance does, and what the keys may have missed."""
+    """Compare pairs, and add what chance does, and what the keys may have missed."""
+    levels = compare_pairs(comparing, [one.codes for one in used], candidates.pairs)
+    couples = couples_of(used)
+    for couple in couples:
+        mark_swapped(levels, couple, candidates.pairs, comparing[couple.fields[0]].different)
     n_records = used[0].codes.size
     random = random_pairs(n_records, rng)
     u = [chances(kind, one, random) for kind, one in zip(comparing, used, strict=True)]
@@ -209,8 +220,12 @@ def _assembled(
         agrees[f] = np.insert(agrees[f], -1, True)
     bands = [bands_of(one.counts) for one in used]
     of_pairs = _bands(used, bands, candidates.pairs, levels)
+    rows, which = distinct_rows([*levels.T, *of_pairs.T])
+    outcomes, outcome_bands = levels[rows], of_pairs[rows]
+    del levels, of_pairs
     band_u, band_m = tuple(one.u for one in bands), tuple(one.m for one in bands)
-    likely = likely_links(levels, of_pairs, tuple(u), band_u, band_m, n_records)
+    evident = likely_links(outcomes, outcome_bands, tuple(u), band_u, band_m, n_records)
+    likely = evident[which]
     report = CandidateReport(
         n_records=n_records,
         n_pairs=len(candidates.pairs),
@@ -221,11 +236,12 @@ def _assembled(
     return Comparisons(
         fields=tuple(one.field for one in used),
         pairs=_frozen(candidates.pairs),
-        levels=_frozen(levels),
+        outcomes=_frozen(outcomes),
+        outcome_bands=_frozen(outcome_bands),
+        which=_frozen(which),
         level_names=tuple(names),
         agrees=tuple(agrees),
         swappable=tuple(couple.fields for couple in couples),
-        bands=_frozen(of_pairs),
         u=tuple(u),
         band_u=band_u,
         band_m=band_m,

@@ -552,30 +552,65 @@ def is_sorted(pairs: Any) -> bool:
 
 
 @compiled
-def list_neighbours(pairs: Any, marks: Any, begins: Any, others: Any, of_other: Any) -> None:
-    """Write for each record those it is paired with, in order, and the marks of these pairs.
+def list_neighbours(
+    pairs: Any, marks: Any, place: Any, begins: Any, others: Any, of_other: Any
+) -> None:
+    """Write for each place those it is paired with, in any order, and the marks of these pairs.
 
-    Pairs i < j are sorted, so the smaller partners of a record come in order, and so do the
-    larger ones. ``begins`` is written too: record n has the places ``begins[n]`` to
-    ``begins[n + 1]``.
+    Record n is at ``place[n]``. ``begins`` is written too: place p has the entries ``begins[p]`` to
+    ``begins[p + 1]``.
     """
-    n_records = begins.size - 1
-    larger = np.zeros(n_records, dtype=np.int64)
     begins[:] = 0
     for k in range(len(pairs)):
-        begins[pairs[k, 0] + 1] += 1
-        begins[pairs[k, 1] + 1] += 1
-        larger[pairs[k, 1]] += 1
-    for n in range(n_records):
+        begins[place[pairs[k, 0]] + 1] += 1
+        begins[place[pairs[k, 1]] + 1] += 1
+    for n in range(begins.size - 1):
         begins[n + 1] += begins[n]
-        larger[n] += begins[n]
-    smaller = begins[:-1].copy()
+    reached = begins[:-1].copy()
     for k in range(len(pairs)):
-        i, j = pairs[k, 0], pairs[k, 1]
-        others[larger[i]], of_other[larger[i]] = j, marks[k]
-        others[smaller[j]], of_other[smaller[j]] = i, marks[k]
-        larger[i] += 1
-        smaller[j] += 1
+        i, j = place[pairs[k, 0]], place[pairs[k, 1]]
+        others[reached[i]], of_other[reached[i]] = j, marks[k]
+        others[reached[j]], of_other[reached[j]] = i, marks[k]
+        reached[i] += 1
+        reached[j] += 1
+
+
+@compiled
+def sort_neighbours(begins: Any, others: Any, of_other: Any, first: int, last: int) -> None:
+    """Sort what ``list_neighbours`` wrote of some places."""
+    longest = 0
+    for n in range(first, last):
+        longest = max(longest, begins[n + 1] - begins[n])
+    both = np.empty(longest, dtype=np.int64)
+    for n in range(first, last):
+        start, n_others = begins[n], begins[n + 1] - begins[n]
+        in_order = True
+        for k in range(n_others):
+            both[k] = np.int64(others[start + k]) << 32 | of_other[start + k]
+            in_order &= k == 0 or both[k - 1] < both[k]
+        if in_order:
+            continue
+        both[:n_others].sort()
+        for k in range(n_others):
+            others[start + k] = both[k] >> 32
+            of_other[start + k] = both[k] & 0xFFFFFFFF
+
+
+@compiled
+def find_pairs(pairs: Any, wanted: Any, places: Any) -> None:
+    """Write the place of each wanted pair (either way round) among sorted ones, or -1."""
+    for k in range(len(wanted)):
+        i, j = min(wanted[k, 0], wanted[k, 1]), max(wanted[k, 0], wanted[k, 1])
+        low, high = 0, len(pairs)
+        while low < high:
+            middle = (low + high) // 2
+            a = pairs[middle, 0]
+            if a < i or (a == i and pairs[middle, 1] < j):
+                low = middle + 1
+            else:
+                high = middle
+        found = low < len(pairs) and pairs[low, 0] == i and pairs[low, 1] == j
+        places[k] = low if found else -1
 
 
 @compiled

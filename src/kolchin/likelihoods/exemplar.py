@@ -20,8 +20,9 @@ from numpy.typing import ArrayLike, NDArray
 from kolchin import kernels
 from kolchin.comparison import Comparisons
 from kolchin.comparison.base import falling_weights
-from kolchin.comparison.kernels import is_sorted, list_neighbours
+from kolchin.comparison.kernels import is_sorted
 from kolchin.comparison.numbering import counted, distinct_rows
+from kolchin.comparison.pairs import Lists, listed, places_of
 from kolchin.errors import ModelError
 from kolchin.likelihoods.dependence import (
     Dependence,
@@ -105,8 +106,7 @@ def outcomes_of(comparisons: Comparisons, shows: NDArray[np.bool_]) -> Outcomes:
     For an exact agreement the chance is that of the value's frequency: by band, that two unrelated
     records agree on such a value over that a record has one.
     """
-    rows, which = distinct_rows([*comparisons.levels.T, *comparisons.bands.T])
-    levels, bands = comparisons.levels[rows], comparisons.bands[rows]
+    levels, bands = comparisons.outcomes, comparisons.outcome_bands
     chance = np.ones(levels.shape)
     for f, by_level in enumerate(comparisons.u):
         exact = comparisons.band_u[f] / np.maximum(comparisons.band_m[f], 1e-300)
@@ -118,7 +118,7 @@ def outcomes_of(comparisons: Comparisons, shows: NDArray[np.bool_]) -> Outcomes:
         n_levels=tuple(len(names) for names in comparisons.level_names),
         chance_apart=np.array([by_level[-1] for by_level in comparisons.u]),
         shows=shows,
-        which=which,
+        which=comparisons.which,
     )
 
 
@@ -158,9 +158,15 @@ class Exemplar:
         self.weights: FloatArray = np.concatenate([np.asarray(w, dtype=float) for w in weights])
         bits = (1 << np.arange(len(names))).astype(np.int32)
         self.shown: NDArray[np.int32] = (compared.shows @ bits).astype(np.int32)
-        pattern = self._number_patterns(compared)
-        self._list_pairs(compared.pairs, pattern, compared.shows.shape[0])
-        self._number: FloatArray = counted(pattern, self.n_patterns).astype(float)
+        self.pairs = compared.pairs
+        which = compared.which
+        self._which = np.arange(len(self.pairs), dtype=np.int32) if which is None else which
+        if not is_sorted(self.pairs):
+            order = np.lexsort([self.pairs[:, 1], self.pairs[:, 0]])
+            self.pairs, self._which = self.pairs[order], self._which[order]
+        self._pattern = self._number_patterns(compared)
+        counts = counted(self._which, self._pattern.size).astype(float)
+        self._number: FloatArray = np.bincount(self._pattern, counts).astype(float)
         self._depend(dependence)
 
     @classmethod
@@ -218,7 +224,7 @@ class Exemplar:
         last = np.where(both, -np.log(compared.chance_apart), 0.0)
         self.constant: FloatArray = np.concatenate([constant[first], last])
         self.n_patterns = len(first)
-        return pattern if compared.which is None else pattern[compared.which]
+        return pattern
 
     def _merge_alike(self, step: float = STEP, margin: float = DECIDED) -> None:
         """Make one pattern of those with the same levels and nearly the same evidence.
@@ -238,39 +244,29 @@ class Exemplar:
         self.place = np.concatenate([place[rows], self.place[n:]])
         self.constant = np.concatenate([np.column_stack(means), self.constant[n:]])
         self.n_patterns = len(rows)
-        np.take(which, self.pattern, out=self.pattern, mode="clip")
+        self._pattern = which[self._pattern]
         self._depend(self.dependence)
 
-    def _list_pairs(
-        self, pairs: NDArray[np.int32], pattern: NDArray[np.int32], n_records: int
-    ) -> None:
-        """List for each record those it was compared with."""
-        ordered, marks = pairs, pattern
-        if not is_sorted(pairs):
-            order = np.lexsort([pairs[:, 1], pairs[:, 0]])
-            ordered, marks = pairs[order], pattern[order]
-        self.begins: IntArray = np.empty(n_records + 1, dtype=np.int64)
-        self.others: NDArray[np.int32] = np.empty(2 * len(pairs), dtype=np.int32)
-        self.pattern: NDArray[np.int32] = np.empty(2 * len(pairs), dtype=np.int32)
-        list_neighbours(ordered, marks, self.begins, self.others, self.pattern)
-        self.pairs = pairs
+    def lists(self, order: IntArray | None = None) -> Lists:
+        """List for each record, or each place of an order, those it was compared with.
+
+        Kernels read them: where each list begins, the others, and the pattern of the pair.
+        """
+        begins, others, marks = listed(self.pairs, self._which, self.shown.size, order)
+        np.take(self._pattern, marks, out=marks, mode="clip")
+        return begins, others, marks
 
     def without_records(self) -> "Exemplar":
         """Return what does not depend on how many records there are."""
         bare = copy.copy(self)
-        bare.begins, bare.pairs = self.begins[:0].copy(), self.pairs[:0].copy()
-        bare.others, bare.pattern, bare.shown = (array[:0].copy() for array in self.arrays[1:])
+        bare.pairs, bare.shown = self.pairs[:0].copy(), self.shown[:0].copy()
+        bare._which = self._which[:0].copy()
         return bare
 
     @property
     def n_fields(self) -> int:
         """Number of compared fields."""
         return len(self.names)
-
-    @property
-    def arrays(self) -> tuple[IntArray, NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-        """What the kernels read of the records."""
-        return self.begins, self.others, self.pattern, self.shown
 
     @property
     def has_classes(self) -> bool:
@@ -324,7 +320,8 @@ class Exemplar:
     ) -> LevelCounts:
         """Draw the exemplars of clusters, and what was replaced, given m and rho; count levels.
 
-        ``lists`` are ``arrays``, in the order in which the members are numbered.
+        ``lists`` are those of the records, in the order in which the members are numbered, and what
+        each shows.
         """
         counts = kernels.count_levels(
             rng, *lists, ratios.ratio, ratios.apart, self.place, self.kept, ratios.classes,
@@ -363,15 +360,13 @@ class Exemplar:
 
     def log_likelihood(self, labels: IntArray, values: Values) -> float:
         """Log evidence of a partition over singletons: the slow truth."""
-        ratio, apart, _ = self.ratios(values)
+        whole = np.concatenate(self.ratios(values)[:2])
         total = 0.0
         for cluster in np.unique(labels):
             members = np.flatnonzero(labels == cluster)
-            between = np.ones((members.size, members.size))
-            for a, i in enumerate(members):
-                for b, j in enumerate(members):
-                    if a != b:
-                        between[a, b] = self._ratio_of(int(i), int(j), ratio, apart)
+            pairs = np.stack(np.meshgrid(members, members), axis=-1).reshape(-1, 2)
+            between = whole[self.patterns_of(pairs)].reshape(members.size, members.size)
+            np.fill_diagonal(between, 1.0)
             total += float(np.log(between.prod(axis=0).mean()))
         return total
 
@@ -406,25 +401,18 @@ class Exemplar:
 
     def patterns_of(self, pairs: NDArray[Any]) -> IntArray:
         """Return the pattern of each pair, compared or not."""
-        n_records = self.shown.size
-        record = np.repeat(np.arange(n_records), np.diff(self.begins))
-        listed = record * n_records + self.others
-        wanted = pairs[:, 0].astype(np.int64) * n_records + pairs[:, 1]
-        result: IntArray = self.n_patterns + (
-            self.shown[pairs[:, 0]] & self.shown[pairs[:, 1]]
-        ).astype(np.int64)
-        place = np.searchsorted(listed, wanted)
-        inside = np.flatnonzero(place < listed.size)
-        found = inside[listed[place[inside]] == wanted[inside]]
-        result[found] = self.pattern[place[found]]
+        shown = self.shown[pairs[:, 0]] & self.shown[pairs[:, 1]]
+        result: IntArray = self.n_patterns + shown.astype(np.int64)
+        places = places_of(self.pairs, pairs)
+        found = places >= 0
+        result[found] = self._pattern[self._which[places[found]]]
         return result
 
-    def _ratio_of(self, i: int, j: int, ratio: FloatArray, apart: FloatArray) -> float:
-        inside = slice(self.begins[i], self.begins[i + 1])
-        found = np.flatnonzero(self.others[inside] == j)
-        if found.size:
-            return float(ratio[self.pattern[inside][found[0]]])
-        return float(apart[self.shown[i] & self.shown[j]])
+    def log_ratios(self) -> FloatArray:
+        """Return the log evidence of each pair that was compared, as it is expected."""
+        ratio = np.log(np.maximum(self.ratios(self.start()).ratio, 1e-300))
+        result: FloatArray = ratio[self._pattern][self._which]
+        return result
 
     def values(self, parameters: Mapping[str, Any]) -> Values:
         """Complete what a user gave."""

@@ -46,46 +46,44 @@ def candidate_pairs(model: Model) -> tuple[IntPairs, FloatArray]:
     """
     likelihood, compared = model.likelihood, model.compared
     delta = likelihood.generous_delta()
-    data, n_records = kernel_data(model), model.n_records
+    n_records = model.n_records
     most = max(FEWEST_LISTED, PAIRS_PER_RECORD * n_records)
     # A priori a pair is linked with odds of about 1/N: below exp(-9) of even odds it may wait
     # for the uniform part of the proposals.
     lowest = float(np.log(n_records)) - 9.0
-    evidence = kernels.Evidence(delta)
+    data = _of_equality(model)
     if compared is not None:
-        pairs = compared.pairs[~clashing(model.sources, compared.pairs)]
-        ratios = compared.ratios(compared.start())
-        evidence = kernels.Evidence(delta, ratios.ratio, ratios.apart)
-    elif n_records <= ALL_PAIRS_UP_TO:
+        scores = compared.log_ratios()
+        scores += kernels.pair_scores(*data, *kernels.Evidence(delta), compared.pairs)
+        hopeful = scores >= lowest
+        if model.sources.size:
+            hopeful &= ~clashing(model.sources, compared.pairs)
+        return compared.pairs[hopeful], scores[hopeful]
+    if n_records <= ALL_PAIRS_UP_TO:
         pairs = _from_all_pairs(data, delta, lowest, most)
     else:
         pairs = _from_keys(likelihood, data, delta, lowest, most)
-    scores = kernels.pair_scores(*data, *evidence, pairs)
-    if compared is None:
-        return pairs, scores
-    hopeful = scores >= lowest
-    return pairs[hopeful], scores[hopeful]
+    return pairs, kernels.pair_scores(*data, *kernels.Evidence(delta), pairs)
 
 
 def kernel_data(model: Model, layout: Layout | None = None) -> kernels.Data:
     """Put the records in the form that the kernels read, in the order of a layout."""
-    compared = () if model.compared is None else model.compared.arrays
-    data = kernels.Data(model.likelihood.codes, 1 / model.likelihood.frequency, *compared)
-    data = data._replace(source=model.sources)
-    if layout is None or layout.order is None:
+    order = None if layout is None else layout.order
+    data = _of_equality(model)
+    if order is not None:
+        source = data.source[order] if data.source.size else data.source
+        data = data._replace(codes=data.codes[order], source=source)
+    if model.compared is None:
         return data
-    order = layout.order
-    lists = (data.begins, data.others, data.pattern)
-    if model.compared is not None:
-        lists = kernels.reordered_lists(*lists, order)
-    return data._replace(
-        codes=data.codes[order],
-        begins=lists[0],
-        others=lists[1],
-        pattern=lists[2],
-        shown=data.shown[order] if data.shown.size else data.shown,
-        source=data.source[order] if data.source.size else data.source,
-    )
+    begins, others, pattern = model.compared.lists(order)
+    shown = model.compared.shown if order is None else model.compared.shown[order]
+    return data._replace(begins=begins, others=others, pattern=pattern, shown=shown)
+
+
+def _of_equality(model: Model) -> kernels.Data:
+    """Return what kernels read of the categorical fields, and of sources."""
+    data = kernels.Data(model.likelihood.codes, 1 / model.likelihood.frequency)
+    return data._replace(source=model.sources)
 
 
 def _from_all_pairs(data: kernels.Data, delta: FloatArray, lowest: float, most: int) -> IntPairs:

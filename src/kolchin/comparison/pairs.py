@@ -1,0 +1,48 @@
+"""Compared pairs: found again, and listed by record."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kolchin.comparison.kernels import find_pairs, list_neighbours, sort_neighbours
+from kolchin.threads import over_ranges
+
+Pairs = NDArray[np.int32]
+Lists = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]
+
+
+def places_of(pairs: Pairs, wanted: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+    """Return where each wanted pair stands among sorted ones, -1 where it does not.
+
+    >>> pairs = np.array([[0, 2], [1, 2]], dtype=np.int32)
+    >>> places_of(pairs, np.array([[2, 1], [0, 1]])).tolist()
+    [1, -1]
+    """
+    places = np.empty(len(wanted), dtype=np.int64)
+    find_pairs(pairs, wanted, places)
+    return places
+
+
+def listed(
+    pairs: Pairs, marks: NDArray[np.int32], n_records: int, order: NDArray[np.int64] | None = None
+) -> Lists:
+    """List for each record those it is paired with, in order, and the marks of these pairs.
+
+    The lists are one after the other: where each begins, the others and the marks. With an order,
+    all is in terms of places in it.
+
+    >>> pairs = np.array([[0, 2], [1, 2]], dtype=np.int32)
+    >>> begins, others, marks = listed(pairs, np.array([7, 8], dtype=np.int32), 3)
+    >>> begins.tolist(), others.tolist(), marks.tolist()
+    ([0, 1, 2, 4], [2, 2, 0, 1], [7, 8, 7, 8])
+    """
+    place = np.arange(n_records, dtype=np.int32)
+    if order is not None:
+        place[order] = np.arange(n_records, dtype=np.int32)
+    begins = np.empty(n_records + 1, dtype=np.int64)
+    others = np.empty(2 * len(pairs), dtype=np.int32)
+    of_other = np.empty(2 * len(pairs), dtype=np.int32)
+    list_neighbours(pairs, marks, place, begins, others, of_other)
+    over_ranges(lambda a, b: sort_neighbours(begins, others, of_other, a, b), n_records)
+    return begins, others, of_other
