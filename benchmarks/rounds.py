@@ -21,11 +21,12 @@ from kolchin.records.loading import load
 from kolchin.sampling import rounds
 from kolchin.sampling.candidates import candidate_pairs, kernel_data
 from kolchin.sampling.chain import Chain
+from kolchin.sampling.ground import ground_of
 from kolchin.sampling.layout import RECORDS_A_BLOCK, arranged
 from kolchin.sampling.proposals import Proposals
 from kolchin.sampling.starts import start_labels
-from kolchin.sampling.workplace import workplace
 from kolchin.simulation.people import simulate_people
+from kolchin.work import workplace
 
 FEWEST_BLOCKS = 4
 NUMBER = 8
@@ -170,9 +171,10 @@ def main():
     print("|---|---:|---:|---:|")
     rings = [shown(chain, given.rounds, f"threads: {cores}", cores) for cores in (1, 2)]
     for name in given.engine:
-        with engine_for(name) as engine, workplace(engine) as place:
-            place.prepared(chain.hands.ground)
-            threads, chain.hands = chain.hands, place.hands(chain.layout, "chain")
+        with engine_for(name) as engine, workplace(engine) as work:
+            ground_of(chain.model, chain.layout, work)
+            hands = rounds.OnEngine(work.engine, work.store, chain.layout, "chain")
+            threads, chain.hands = chain.hands, hands
             timed(chain, 2, given.tasks)  # workers start, and load their kernels
             rings.append(shown(chain, given.rounds, f"{name}, {given.tasks} tasks", given.tasks))
             chain.hands = threads

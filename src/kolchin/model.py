@@ -16,6 +16,7 @@ from kolchin.partitions import NO_SOURCES, Sources, canonical, has_clash, size_c
 from kolchin.priors import NBD, Prior
 from kolchin.priors.base import SizeCounts
 from kolchin.records import Compared, Records
+from kolchin.work import Work
 
 LEARNING = "learning which fields move together"
 """What a model tells when all pairs are compared."""
@@ -47,6 +48,8 @@ class Model:
     tell
         Called with a few words on what is going on, where records are compared: with many records
         that takes a while.
+    work
+        Where records are compared; by default threads of this process do it.
 
     Attributes
     ----------
@@ -73,6 +76,7 @@ class Model:
         sources: ArrayLike | None = None,
         keys: Sequence[Sequence[str]] = (),
         tell: Callable[[str], None] | None = None,
+        work: Work | None = None,
     ) -> None:
         self.records = records
         self.prior = NBD() if prior is None else prior
@@ -89,7 +93,7 @@ class Model:
         self.compared = compared
         self.comparisons: Comparisons | None = None
         if any(is_compared):
-            self.comparisons = compare(records, keys=keys, tell=tell)
+            self.comparisons = compare(records, keys=keys, tell=tell, work=work)
             if tell is not None:
                 tell(LEARNING)
             self.compared = Exemplar.of(self.comparisons, self.comparisons.shows)

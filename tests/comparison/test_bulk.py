@@ -5,15 +5,15 @@ import polars as pl
 import pytest
 
 import kolchin as kp
-from kolchin.comparison import bulk, gathering, numbering
+from kolchin.comparison import bulk, gathering, keys, numbering
 from kolchin.comparison.bulk import compare_pairs
 from kolchin.comparison.chance import Bands, bands_of_pairs
-from kolchin.comparison.gathering import Gathering
-from kolchin.comparison.kernels import is_sorted, number_keys, sample_keys
-from kolchin.comparison.keys import Key, cost_of
+from kolchin.comparison.gathering import Gathering, together
+from kolchin.comparison.kernels import number_keys, sample_keys
 from kolchin.comparison.numbering import distinct_rows
 from kolchin.comparison.pairs import listed, places_of
 from kolchin.comparison.preparing import prepare
+from kolchin.work import here
 
 # Hashes wrap around, of which only code that is not compiled warns.
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered in scalar multiply")
@@ -33,7 +33,8 @@ def test_levels_of_pairs_are_the_same_for_any_number_of_threads(monkeypatch):
     fields = some_fields(200, rng)
     pairs = rng.integers(0, 200, (1_050, 2)).astype(np.int32)
     given = [one.comparing for one in fields], [one.codes for one in fields], pairs
-    first, *others = (compare_pairs(*given, threads) for threads in (1, 2, 3))
+    known = [bulk.frequent_forms(one.comparing, one.codes, 1_050) for one in fields]
+    first, *others = (compare_pairs(*given, known, threads) for threads in (1, 2, 3))
     assert all(np.array_equal(first, other) for other in others)
     for f, (comparing, codes) in enumerate(zip(*given[:2], strict=True)):
         for (i, j), level in zip(pairs, first[:, f], strict=True):
@@ -82,7 +83,8 @@ def test_neighbours_are_listed_as_by_sorting(in_order):
     pairs = np.unique(drawn[drawn[:, 0] < drawn[:, 1]], axis=0).astype(np.int32)
     marks = rng.integers(0, 99, len(pairs)).astype(np.int32)
     order = None if in_order else rng.permutation(300)
-    begins, others, of_other = listed(pairs, marks, 300, order)
+    halves = [(pairs[:999], marks[:999]), (pairs[999:], marks[999:])]
+    begins, others, of_other = listed(halves, 300, order)
     placed = pairs if in_order else np.argsort(order)[pairs]
     record, other = np.concatenate([placed, placed[:, ::-1]]).T
     by_record = np.lexsort([other, record])
@@ -99,15 +101,6 @@ def test_pairs_are_found_again_either_way_round():
     assert np.array_equal(places_of(pairs, every), expected)
     assert np.array_equal(places_of(pairs, every[:, ::-1]), expected)
     assert np.all(places_of(pairs[:0], every) == -1)
-
-
-def test_order_of_pairs_is_told():
-    pairs = np.array([[0, 1], [0, 2], [1, 2]], dtype=np.int32)
-    assert is_sorted(pairs)
-    assert is_sorted(pairs[:0])
-    assert not is_sorted(pairs[::-1])
-    assert not is_sorted(pairs[[0, 2, 1]])
-    assert not is_sorted(pairs[[0, 0]])
 
 
 def test_letters_take_a_byte_where_they_can():
@@ -139,25 +132,27 @@ def test_bands_are_those_of_the_values_that_agree():
     assert np.array_equal(bands_of_pairs(bands, codes, pairs, levels), expected)
 
 
-def test_candidates_are_the_same_for_any_number_of_threads(monkeypatch):
+@pytest.mark.parametrize("n_parts", [1, 4])
+def test_pairs_of_several_keys_are_put_together(monkeypatch, n_parts):
     monkeypatch.setattr(gathering, "RANGE", 50)
-    blocks = np.random.default_rng(8).integers(-1, 40, (3, 300))
-
-    def found(threads):
-        gathered = Gathering(np.arange(300), 10**6)
-        for k, of_key in enumerate(blocks):
-            key = Key(str(k), (), of_key)
-            gathered.take(key, cost_of(key, 10**6))
-        return gathered.candidates(threads)
-
-    first, *others = (found(threads) for threads in (1, 2, 3))
+    monkeypatch.setattr(keys, "SCANNED", 70)
+    blocks = np.random.default_rng(8).integers(-1, 40, (3, 300)).astype(np.int32)
+    work = here()
+    for name, array in zip("abc", blocks, strict=True):
+        work.store.put(name, array)
+    order = np.random.default_rng(9).permutation(300).astype(np.int32)
+    work.store.put(keys.ORDER, order)
+    work.store.put(keys.RANK, np.argsort(order).astype(np.int32))
+    gathered = Gathering(work, 300, 10**6, n_parts)
+    wanted = [keys.Key(name, (name,), 300) for name in "abc"]
+    costs = [one.cost(10**6) for one in keys.priced(work, wanted, 300, n_parts)]
+    assert gathered.take(list(zip(wanted, costs, strict=True))) == [True] * 3
+    halves = [together(work.store, gathered.found, 300, *ends) for ends in ((0, 90), (90, 300))]
+    pairs, n_found = (np.concatenate(both) for both in zip(*halves, strict=True))
     i, j = np.triu_indices(300, 1)
     n_keys = ((blocks[:, i] == blocks[:, j]) & (blocks[:, i] >= 0)).sum(axis=0)
-    assert np.array_equal(first.pairs, np.column_stack([i, j])[n_keys > 0])
-    assert np.array_equal(first.n_found, n_keys[n_keys > 0])
-    for other in others:
-        assert np.array_equal(first.pairs, other.pairs)
-        assert np.array_equal(first.n_found, other.n_found)
+    assert np.array_equal(pairs, np.column_stack([i, j])[n_keys > 0])
+    assert np.array_equal(n_found, n_keys[n_keys > 0])
 
 
 def test_a_share_of_keys_is_always_the_same():

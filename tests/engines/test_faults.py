@@ -25,8 +25,8 @@ import kolchin as kp
 from kolchin.engines import base, engine_of
 from kolchin.engines.pool import pool
 from kolchin.errors import SamplerError
-from kolchin.sampling.workplace import Workplace
 from kolchin.simulation.people import simulate_people
+from kolchin.work import Work
 
 pytestmark = [
     pytest.mark.skipif(os.name == "nt", reason="kills processes as POSIX does"),
@@ -71,8 +71,8 @@ def dask_client():
 def test_a_killed_worker_loses_nothing(model, sharded, engine, moment, tmp_path):
     store, marker = tmp_path / "store", tmp_path / "killed"
     store.mkdir()
-    place = Workplace(engine, Killing(store, marker, moment, os.getpid()))
-    assert drawn_at(model, place) == drawn_at(model, Workplace(Inline(), Killing(store)))
+    place = Work(engine, Killing(store, marker, moment, os.getpid()))
+    assert drawn_at(model, place) == drawn_at(model, Work(Inline(), Killing(store)))
     assert not is_alive(int(marker.read_text()))
 
 

@@ -11,8 +11,8 @@ from kolchin.sampling.layout import Layout
 from kolchin.sampling.runner import Run
 from kolchin.sampling.shards import Learnt, Sent, advance
 from kolchin.sampling.starts import start_labels
-from kolchin.sampling.workplace import workplace
 from kolchin.store import Directory
+from kolchin.work import workplace
 
 
 def test_an_engine_draws_the_same(model, serial, inline):
@@ -47,10 +47,10 @@ def test_a_wrong_order_of_shards_is_seen(model, serial, inline, monkeypatch):
 def test_the_store_holds_the_last_state_alone(model, sharded, inline, tmp_path):
     from kolchin.sampling.plan import checked_plan
     from kolchin.sampling.starts import STARTS
-    from kolchin.sampling.workplace import Workplace
+    from kolchin.work import Work
 
     plan = checked_plan(2, 4, 8, 1, None, STARTS, model.n_records)
-    run = Run.begin(model, plan, 1, Workplace(inline, Directory(tmp_path)))
+    run = Run.begin(model, plan, 1, Work(inline, Directory(tmp_path)))
     run.go_on()
     kinds = sorted(path.name.split("-")[-1] for path in tmp_path.iterdir())
     assert kinds.count("learnt") == 2

@@ -8,7 +8,7 @@ import pytest
 from sharding import Inline, Killing, double, drawn_at, is_alive
 
 from kolchin.engines import engine_of
-from kolchin.sampling.workplace import Workplace
+from kolchin.work import Work
 
 pytestmark = [
     pytest.mark.slow,
@@ -46,7 +46,7 @@ def test_results_come_in_order(spark):
 def test_the_draws_are_the_same(model, sharded, spark, moment, tmp_path):
     store, marker = tmp_path / "store", tmp_path / "killed"
     store.mkdir()
-    place = Workplace(spark, Killing(store, marker, moment, os.getpid()))
-    assert drawn_at(model, place) == drawn_at(model, Workplace(Inline(), Killing(store)))
+    place = Work(spark, Killing(store, marker, moment, os.getpid()))
+    assert drawn_at(model, place) == drawn_at(model, Work(Inline(), Killing(store)))
     if moment:
         assert not is_alive(int(marker.read_text()))

@@ -19,12 +19,12 @@ def many_patterns(n_records=400, seed=1):
 
 def evidence(likelihood):
     return np.log(likelihood.ratios(likelihood.start())[0])[
-        likelihood.patterns_of(likelihood.pairs)
+        likelihood.patterns_of(likelihood.parts.pairs)
     ]
 
 
 def levels_of(likelihood):
-    return likelihood.place[likelihood.patterns_of(likelihood.pairs)]
+    return likelihood.place[likelihood.patterns_of(likelihood.parts.pairs)]
 
 
 def test_patterns_that_become_one_have_the_same_levels_and_nearly_the_same_evidence():

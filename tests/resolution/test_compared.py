@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import kolchin as kp
+from kolchin.comparison.parts import Parts
 from kolchin.report import Content
 from kolchin.resolution.inputs import Input
 from kolchin.resolution.session import is_finished
@@ -193,10 +194,9 @@ def test_the_report_knows_the_candidates(result, monkeypatch):
 
 def test_a_pair_that_was_not_compared_is_told(result, monkeypatch):
     comparisons = result._model.comparisons
-    without = ~np.all(comparisons.pairs == [1, 2], axis=1)
-    fewer = dataclasses.replace(
-        comparisons, pairs=comparisons.pairs[without], which=comparisons.which[without]
-    )
+    pairs, which = comparisons.pairs, comparisons.parts.which
+    without = ~np.all(pairs == [1, 2], axis=1)
+    fewer = dataclasses.replace(comparisons, parts=Parts.of(pairs[without], which[without]))
     monkeypatch.setattr(result._model, "comparisons", fewer)
     told = result.explain(1, 2)
     assert "not compared" in told.fields["compared"].to_list()

@@ -15,6 +15,7 @@ from kolchin.comparison.swapping import alike
 from kolchin.comparison.texts import sorted_words
 from kolchin.records.coding import coded
 from kolchin.records.fields import Code, Date, Email, Name, Phone, Text
+from kolchin.store import Shelf
 
 AFFIX = 4
 SEVERAL_WORDS = 0.3
@@ -29,23 +30,23 @@ class Atom(NamedTuple):
         What it is, such as 'surname (sound)'.
     field
         The field's place among the records' fields.
-    blocks
-        A block a record, -1 for none.
+    column
+        The name of the blocks in the store: one a record, -1 for none.
     whole
         Whether it is the value itself, which finer than other atoms of the field is of no use in
         conjunctions.
+    chance
+        The chance that two random records share it.
+    n_records
+        How many records there are.
     """
 
     name: str
     field: int
-    blocks: Codes
+    column: str
     whole: bool
-
-    @property
-    def chance(self) -> float:
-        """The chance that two random records share it."""
-        counts = np.bincount(self.blocks[self.blocks >= 0]).astype(np.float64)
-        return float(counts @ counts) / max(self.blocks.size, 1) ** 2
+    chance: float
+    n_records: int
 
 
 class Words(NamedTuple):
@@ -57,15 +58,36 @@ class Words(NamedTuple):
     blocks: Codes
 
 
-def atoms_of(prepared: Prepared, field: int) -> list[Atom]:
-    """List the atoms of a field, the value itself first."""
+def atoms_of(prepared: Prepared, field: int, shelf: Shelf) -> list[Atom]:
+    """List the atoms of a field, the value itself first; their blocks are put into the store."""
     name = prepared.field.column
     parts = list(_parts(prepared))
-    result = [Atom(name, field, prepared.codes, whole=bool(parts))]
-    for part, forms in parts:
-        blocks = np.append(coded(forms).codes, np.int32(MISSING))[prepared.codes]
-        result.append(Atom(f"{name} ({part})", field, blocks, whole=False))
+    result = [_atom(name, field, prepared, None, bool(parts), f"atom-{field}-0", shelf)]
+    for k, (part, forms) in enumerate(parts, start=1):
+        of_form = coded(forms).codes
+        column = f"atom-{field}-{k}"
+        result.append(_atom(f"{name} ({part})", field, prepared, of_form, False, column, shelf))
     return result
+
+
+def _atom(
+    name: str,
+    field: int,
+    prepared: Prepared,
+    of_form: Codes | None,
+    whole: bool,
+    column: str,
+    shelf: Shelf,
+) -> Atom:
+    blocks, counts = prepared.codes, prepared.counts.astype(np.float64)
+    if of_form is not None:
+        blocks = np.append(of_form, np.int32(MISSING))[blocks]
+        present = of_form >= 0
+        counts = np.bincount(of_form[present], counts[present]).astype(np.float64)
+    shelf.put(column, blocks)
+    n_records = prepared.codes.size
+    chance = float(counts @ counts) / max(n_records, 1) ** 2
+    return Atom(name, field, column, whole, chance, n_records)
 
 
 def _parts(prepared: Prepared) -> Iterator[tuple[str, pl.Series]]:

@@ -90,11 +90,14 @@ def compare_pairs(
     comparing: Sequence[Comparing],
     codes: Sequence[Codes],
     pairs: NDArray[np.int32],
+    known: Sequence[Frequent],
     threads: int | None = None,
 ) -> Levels:
-    """Return the levels of pairs of records, one column a field."""
+    """Return the levels of pairs of records, one column a field.
+
+    Of frequent forms, the levels between them are known.
+    """
     levels = np.empty((len(pairs), len(comparing)), dtype=np.int8, order="F")
-    known = [frequent_forms(*one, len(pairs)) for one in zip(comparing, codes, strict=True)]
     fields = list(zip(comparing, known, codes, strict=True))
 
     def compare(first: int, last: int) -> None:

@@ -2,38 +2,30 @@
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kolchin.comparison.base import MISSING, Comparing, Floats, Levels
-from kolchin.comparison.bulk import compare_pairs
-from kolchin.comparison.candidates import find
-from kolchin.comparison.chance import (
-    Bands,
-    agreeing_pairs,
-    bands_of,
-    bands_of_pairs,
-    chances,
-    random_pairs,
-)
-from kolchin.comparison.gathering import Candidates, Used
+from kolchin.comparison.base import MISSING, Floats, Levels
+from kolchin.comparison.candidates import Candidates, find
+from kolchin.comparison.chance import Bands, agreeing_pairs, bands_of, chances, random_pairs
+from kolchin.comparison.gathering import Used
 from kolchin.comparison.missed import likely_links, missed_share
-from kolchin.comparison.numbering import distinct_rows
-from kolchin.comparison.pairs import places_of
+from kolchin.comparison.parts import Parts
+from kolchin.comparison.portions import Compared, compared, tools_for
 from kolchin.comparison.preparing import Prepared, prepare_all
 from kolchin.comparison.swapping import (
     SWAPPED,
+    Couple,
     chance_of_swapped,
     couples_of,
-    mark_swapped,
     with_swapped,
 )
 from kolchin.records import Records
 from kolchin.records.fields import Field
-from kolchin.threads import over_ranges
+from kolchin.work import Work, here
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,8 +70,8 @@ class Comparisons:
     ----------
     fields
         The compared fields.
-    pairs
-        Candidates, one a row, i < j, sorted.
+    parts
+        Candidates, i < j, sorted, and the outcome of each.
     outcomes
         What came out of comparing, each once, a level a field: 0 exact, then from nearer to
         farther, the last different; -1 where either value is missing or another field's level
@@ -87,8 +79,6 @@ class Comparisons:
     outcome_bands
         By outcome and field, where the level is 0, the band of the value's frequency (0: the
         rarest), else 0.
-    which
-        The outcome of each pair.
     level_names
         The levels' names by field.
     agrees
@@ -110,10 +100,9 @@ class Comparisons:
     """
 
     fields: tuple[Field, ...]
-    pairs: NDArray[np.int32]
+    parts: Parts
     outcomes: Levels
     outcome_bands: Levels
-    which: NDArray[np.int32]
     level_names: tuple[tuple[str, ...], ...]
     swappable: tuple[tuple[int, int], ...]
     u: tuple[Floats, ...]
@@ -125,15 +114,20 @@ class Comparisons:
     report: CandidateReport
 
     @property
+    def pairs(self) -> NDArray[np.int32]:
+        """All candidates, one a row, put together when asked for."""
+        return self.parts.pairs
+
+    @property
     def levels(self) -> Levels:
         """The level of each pair and field, put together when asked for."""
-        levels: Levels = self.outcomes[self.which]
+        levels: Levels = self.outcomes[self.parts.which]
         return levels
 
     @property
     def bands(self) -> Levels:
         """The band of each pair and field, put together when asked for."""
-        bands: Levels = self.outcome_bands[self.which]
+        bands: Levels = self.outcome_bands[self.parts.which]
         return bands
 
     def levels_of(self, pairs: NDArray[np.integer[Any]]) -> Levels:
@@ -144,9 +138,8 @@ class Comparisons:
         last = np.array([len(names) - 1 for names in self.level_names])
         both = self.shows[pairs[:, 0]] & self.shows[pairs[:, 1]]
         levels: Levels = np.where(both, last, MISSING).astype(np.int8)
-        places = places_of(self.pairs, pairs)
-        found = places >= 0
-        levels[found] = self.outcomes[self.which[places[found]]]
+        which = self.parts.outcomes_of(pairs)
+        levels[which >= 0] = self.outcomes[which[which >= 0]]
         return levels
 
 
@@ -157,6 +150,7 @@ def compare(
     keys: Sequence[Sequence[str]] | None = None,
     seed: int = 0,
     tell: Callable[[str], None] | None = None,
+    work: Work | None = None,
 ) -> Comparisons:
     """Find the pairs of records that may be of one entity, and compare their fields.
 
@@ -173,6 +167,8 @@ def compare(
         For the random pairs that tell what unrelated records have in common.
     tell
         Called with a few words on what is going on.
+    work
+        Where that is done, part by part; by default threads of this process do it.
 
     Examples
     --------
@@ -184,13 +180,16 @@ def compare(
     ['mistyped', 'different']
     """
     tell = tell or _silent
+    work = work or here()
     tell("finding candidate pairs")
     prepared = prepare_all(records, fields)
-    candidates = find(prepared, keys or ())
-    tell(f"comparing {len(candidates.pairs):,} candidate pairs")
+    candidates = find(prepared, keys or (), work)
+    tell(f"comparing about {candidates.n_pairs:,} candidate pairs")
     used = [one for one in prepared if one.comparing is not None]
-    comparing = [one.comparing for one in used if one.comparing is not None]
-    return _assembled(used, comparing, candidates, np.random.default_rng(seed))
+    couples = couples_of(used)
+    bands = [bands_of(one.counts) for one in used]
+    found = compared(work, candidates, tools_for(used, couples, bands, candidates.n_pairs))
+    return _assembled(used, couples, bands, candidates, found, np.random.default_rng(seed))
 
 
 def _silent(words: str) -> None:
@@ -199,17 +198,16 @@ def _silent(words: str) -> None:
 
 def _assembled(
     used: Sequence[Prepared],
-    comparing: Sequence[Comparing],
+    couples: Sequence[Couple],
+    bands: Sequence[Bands],
     candidates: Candidates,
+    compared: Compared,
     rng: np.random.Generator,
 ) -> Comparisons:
-    """Compare pairs, and add what chance does, and what the keys may have missed."""
-    levels = compare_pairs(comparing, [one.codes for one in used], candidates.pairs)
-    couples = couples_of(used)
-    for couple in couples:
-        mark_swapped(levels, couple, candidates.pairs, comparing[couple.fields[0]].different)
+    """Add what chance does, and what the keys may have missed."""
     n_records = used[0].codes.size
     random = random_pairs(n_records, rng)
+    comparing = [one.comparing for one in used if one.comparing is not None]
     u = [chances(kind, one, random) for kind, one in zip(comparing, used, strict=True)]
     names = [kind.names for kind in comparing]
     agrees = [kind.agrees for kind in comparing]
@@ -218,27 +216,21 @@ def _assembled(
         u[f] = with_swapped(u[f], chance_of_swapped(couple, random, rng))
         names[f] = (*names[f][:-1], SWAPPED, names[f][-1])
         agrees[f] = np.insert(agrees[f], -1, True)
-    bands = [bands_of(one.counts) for one in used]
-    of_pairs = _bands(used, bands, candidates.pairs, levels)
-    rows, which = distinct_rows([*levels.T, *of_pairs.T])
-    outcomes, outcome_bands = levels[rows], of_pairs[rows]
-    del levels, of_pairs
     band_u, band_m = tuple(one.u for one in bands), tuple(one.m for one in bands)
-    evident = likely_links(outcomes, outcome_bands, tuple(u), band_u, band_m, n_records)
-    likely = evident[which]
+    likely = likely_links(compared.levels, compared.bands, tuple(u), band_u, band_m, n_records)
+    n_likely, once, twice = compared.counts[likely].sum(axis=0).tolist()
     report = CandidateReport(
         n_records=n_records,
-        n_pairs=len(candidates.pairs),
+        n_pairs=int(compared.parts.counts.sum()),
         keys=candidates.keys,
-        n_likely=int(likely.sum()),
-        missed=missed_share(candidates.n_found[likely], len(candidates.keys)),
+        n_likely=n_likely,
+        missed=missed_share(n_likely, once, twice, len(candidates.keys)),
     )
     return Comparisons(
         fields=tuple(one.field for one in used),
-        pairs=_frozen(candidates.pairs),
-        outcomes=_frozen(outcomes),
-        outcome_bands=_frozen(outcome_bands),
-        which=_frozen(which),
+        parts=compared.parts,
+        outcomes=compared.levels,
+        outcome_bands=compared.bands,
         level_names=tuple(names),
         agrees=tuple(agrees),
         swappable=tuple(couple.fields for couple in couples),
@@ -246,29 +238,6 @@ def _assembled(
         band_u=band_u,
         band_m=band_m,
         together=agreeing_pairs([one.codes for one in used], rng),
-        shows=_frozen(np.column_stack([one.codes >= 0 for one in used])),
+        shows=np.column_stack([one.codes >= 0 for one in used]),
         report=report,
     )
-
-
-def _bands(
-    used: Sequence[Prepared], bands: Sequence[Bands], pairs: NDArray[np.int32], levels: Levels
-) -> Levels:
-    """Return the band of each pair and field."""
-    result = np.empty(levels.shape, dtype=np.int8, order="F")
-
-    def write(first: int, last: int) -> None:
-        for f, (one, band) in enumerate(zip(used, bands, strict=True)):
-            part = pairs[first:last], levels[first:last, f]
-            result[first:last, f] = bands_of_pairs(band, one.codes, *part)
-
-    over_ranges(write, len(pairs))
-    return result
-
-
-Array = TypeVar("Array", bound=NDArray[np.generic])
-
-
-def _frozen(array: Array) -> Array:
-    array.setflags(write=False)
-    return array

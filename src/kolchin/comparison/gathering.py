@@ -1,13 +1,16 @@
-"""Pairs of many keys put together, each once, within a budget."""
+"""Pairs of many keys, within a budget, and those of some records put together, each once."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kolchin.comparison.kernels import list_pairs, sample_keys, unpack_pairs
-from kolchin.comparison.keys import Cost, Key, hash_bits, hashed
+from kolchin.comparison.kernels import count_pairs, list_pairs, sample_keys, unpack_pairs
+from kolchin.comparison.keys import ORDER, Cost, Key, Section, sections
+from kolchin.store import Store
 from kolchin.threads import over_ranges
+from kolchin.work import Work, held
 
 SAMPLE = 1_000_000
 """About so many pairs of the budget are followed exactly, to know how many are new."""
@@ -29,12 +32,24 @@ class Used(NamedTuple):
     capped_records: int
 
 
-class Candidates(NamedTuple):
-    """Pairs i < j, sorted, how many keys found each (at most 255), and the keys."""
+class Listing(NamedTuple):
+    """A section of a key whose pairs are to be listed under a name, and sampled."""
 
-    pairs: NDArray[np.int32]
-    n_found: NDArray[np.uint8]
-    keys: tuple[Used, ...]
+    section: Section
+    cost: Cost
+    share: float
+    name: str
+
+
+class Found(NamedTuple):
+    """What a key has found: names of sorted pairs in the store, and how many there are.
+
+    With ``again`` two of them may have the same pair.
+    """
+
+    used: Used
+    names: tuple[str, ...]
+    again: bool
 
 
 class Gathering:
@@ -42,100 +57,169 @@ class Gathering:
 
     Parameters
     ----------
-    order
-        The records as they are sorted within blocks.
+    work
+        Where keys are looked at; the store has the order of records within blocks.
+    n_records
+        How many records there are.
     budget
         How many different pairs there may be.
+    n_parts
+        Into how many parts the blocks of a key are divided.
     """
 
-    def __init__(self, order: NDArray[np.int64], budget: int) -> None:
-        self.order = order
-        self.rank = np.empty_like(order)
-        self.rank[order] = np.arange(order.size)
+    def __init__(self, work: Work, n_records: int, budget: int, n_parts: int = 1) -> None:
+        self.work = work
+        self.n_records = n_records
+        self.n_parts = n_parts
         self.left = float(budget)
         self._room = budget * (1 + MOST_FOUND_AGAIN)
         self._share = min(1.0, SAMPLE / budget)
         self._sample = np.empty(0, dtype=np.int64)
-        self._parts: dict[str, NDArray[np.int64]] = {}
-        self._used: dict[str, Used] = {}
+        self._found: dict[str, Found] = {}
+        self._n_listed = 0
 
-    def take(self, key: Key, cost: Cost, *, always: bool = False) -> bool:
-        """Add the pairs of a key, if the budget has room for those that are new.
+    @property
+    def found(self) -> tuple[Found, ...]:
+        """What each key has found."""
+        return tuple(self._found.values())
+
+    def take(self, wanted: Sequence[tuple[Key, Cost]], *, always: bool = False) -> list[bool]:
+        """Add the pairs of keys, one after the other, if the budget has room for the new ones.
 
         A key that was taken before is taken again only for more pairs, which hold the old ones.
         """
-        before = self._parts.get(key.name)
-        n_before = 0 if before is None else before.size
-        n_more = cost.pairs - n_before
-        if n_more <= 0 or (n_more > self._room and not always):
-            return False
-        pairs = self._pairs_of(key, cost)
-        sample = distinct(np.concatenate([self._sample, self._sampled(pairs)]))
+        taken = [False] * len(wanted)
+        first = 0
+        while first < len(wanted):
+            # As many as there is room for are listed at once.
+            wave: list[int] = []
+            room, last = self._room, first
+            while last < len(wanted) and (not wave or room > 0):
+                n_more = wanted[last][1].pairs - self._n_before(wanted[last][0])
+                if n_more > 0 and (n_more <= self._room or always):
+                    wave.append(last)
+                    room -= n_more
+                last += 1
+            listed = self._listed([wanted[k] for k in wave])
+            for k, (names, parts) in zip(wave, listed, strict=True):
+                taken[k] = self._take(*wanted[k], names, parts, always)
+            first = last
+        return taken
+
+    def _n_before(self, key: Key) -> int:
+        before = self._found.get(key.name)
+        return 0 if before is None else before.used.pairs
+
+    def _listed(
+        self, wanted: Sequence[tuple[Key, Cost]]
+    ) -> list[tuple[tuple[str, ...], list[tuple[int, NDArray[np.int64]]]]]:
+        """List the pairs of keys: names in the store, numbers of pairs and samples by section."""
+        listings = []
+        for key, cost in wanted:
+            for section in sections(self.work, [key], self.n_records, self.n_parts):
+                name = f"found-{self._n_listed}-{section.part}"
+                listings.append(Listing(section, cost, self._share, name))
+            self._n_listed += 1
+        results = self.work.run(_list, listings)
+        grouped = range(0, len(listings), self.n_parts)
+        return [
+            (
+                tuple(one.name for one in listings[k : k + self.n_parts]),
+                results[k : k + self.n_parts],
+            )
+            for k in grouped
+        ]
+
+    def _take(
+        self,
+        key: Key,
+        cost: Cost,
+        names: tuple[str, ...],
+        parts: list[tuple[int, NDArray[np.int64]]],
+        always: bool,
+    ) -> bool:
+        n_before, n_pairs = self._n_before(key), sum(n for n, _ in parts)
+        sample = distinct(np.concatenate([self._sample, *(some for _, some in parts)]))
         n_new = (sample.size - self._sample.size) / self._share
-        if n_new > self.left and not always:
+        n_more = cost.pairs - n_before
+        too_many = n_new > self.left or n_more > self._room
+        if n_more <= 0 or (too_many and not always):
+            self.work.store.delete(*names)
             return False
+        if n_before:
+            self.work.store.delete(*self._found[key.name].names)
         self.left -= n_new
-        self._room -= pairs.size - n_before
+        self._room -= n_pairs - n_before
         self._sample = sample
-        self._parts[key.name] = pairs
-        self._used[key.name] = Used(key.name, pairs.size, cost.capped_blocks, cost.capped_records)
+        used = Used(key.name, n_pairs, cost.capped_blocks, cost.capped_records)
+        self._found[key.name] = Found(used, names, key.records is not None and self.n_parts > 1)
         return True
 
-    def candidates(self, threads: int | None = None) -> Candidates:
-        """Return all pairs, each once; the gathering is empty then."""
-        n_records = self.order.size
-        parts = list(self._parts.values())
-        self._parts.clear()
-        n_found = sum(part.size for part in parts)
-        records_at_once = max(n_records * RANGE // max(n_found, 1), 1)
 
-        def together(first: int, last: int) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
-            bounds = first * n_records, last * n_records
-            slices = (slice(*np.searchsorted(part, bounds)) for part in parts)
-            found = [part[one] for part, one in zip(parts, slices, strict=True)]
-            packed = np.sort(np.concatenate([np.empty(0, dtype=np.int64), *found]))
-            pairs, counts = unpack_pairs(packed, n_records)
-            return pairs, counts
+def _list(listing: Listing) -> tuple[int, NDArray[np.int64]]:
+    """List the pairs of a section, sorted, each once; return their number and a sample."""
+    section = listing.section
+    pairs = _neighbours(section) if section.key.window else _pairs(section, listing.cost)
+    section.store.put(listing.name, pairs)
+    return pairs.size, pairs if listing.share >= 1 else sample_keys(pairs, listing.share)
 
-        found = over_ranges(together, n_records, records_at_once, threads)
-        parts.clear()
-        pairs = np.concatenate([one for one, _ in found])
-        counts = np.concatenate([one for _, one in found])
-        return Candidates(pairs, counts, tuple(self._used.values()))
 
-    def _sampled(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the pairs of a random share of all pairs, the same for every key."""
-        if self._share >= 1:
-            return pairs
-        sampled: NDArray[np.int64] = sample_keys(pairs, self._share)
-        return sampled
+def _pairs(section: Section, cost: Cost) -> NDArray[np.int64]:
+    """List the pairs of blocks, packed as low * n_records + high, sorted, each once."""
+    packed = section.packed()
+    records = held(section.store, ORDER)[packed & ((1 << section.shift) - 1)]
+    packed >>= section.shift
+    # What is counted for all sections is room enough for one.
+    room = cost.pairs if section.n_parts == 1 else _n_pairs(packed, cost)
+    out = np.empty(room, dtype=np.int64)
+    n = list_pairs(packed, records, section.n_records, cost.limit, cost.window, out)
+    pairs = out[:n]
+    pairs.sort()
+    # Two words in common are one pair.
+    return pairs if section.key.records is None else pairs[_is_first(pairs)]
 
-    def _pairs_of(self, key: Key, cost: Cost) -> NDArray[np.int64]:
-        """List the pairs of one key, packed as low * n_records + high, sorted, each once."""
-        bits = hash_bits(key)
-        blocks, records = hashed(key.blocks(), bits), key.records
-        if records is None:
-            place = self.rank
-        elif cost.limit > 1:
-            by_rank = np.argsort(self.rank[records], kind="stable")
-            records, blocks = records[by_rank], blocks[by_rank]
-            place = np.arange(records.size)
-        else:
-            place = np.arange(records.size)
-        shift = 63 - bits
-        inside = blocks >= 0
-        packed = blocks[inside] << shift | place[inside]
-        packed.sort()
-        place = packed & ((1 << shift) - 1)
-        packed >>= shift
-        of_place = self.order if records is None else records
-        out = np.empty(cost.pairs, dtype=np.int64)
-        n_records = self.order.size
-        n = list_pairs(packed, of_place[place], n_records, cost.limit, cost.window, out)
-        pairs = out[:n]
-        pairs.sort()
-        # Two words in common are one pair.
-        return pairs if key.records is None else pairs[_is_first(pairs)]
+
+def _n_pairs(blocks: NDArray[np.int64], cost: Cost) -> int:
+    return int(count_pairs(blocks, np.array([cost.limit]), cost.window)[0, 0])
+
+
+def _neighbours(section: Section) -> NDArray[np.int64]:
+    """List the pairs of records that come one after the other."""
+    key, n = section.key, section.key.size
+    order = held(section.store, key.columns[0])
+    first, last = (n * k // section.n_parts for k in (section.part, section.part + 1))
+    found = []
+    for step in range(1, key.window + 1):
+        end = max(min(last, n - step), first)
+        one, other = order[first:end].astype(np.int64), order[first + step : end + step]
+        found.append(np.minimum(one, other) * section.n_records + np.maximum(one, other))
+    pairs = np.concatenate(found)
+    pairs.sort()
+    return pairs
+
+
+def together(
+    store: Store, found: Sequence[Found], n_records: int, first: int, last: int
+) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+    """Return the pairs whose smaller record is in a range, each once, and how many keys found it.
+
+    That is 255 at most.
+    """
+    arrays = [[store.get(name) for name in one.names] for one in found]
+    n_found = sum(one.used.pairs for one in found)
+    at_once = max(n_records * RANGE // max(n_found, 1), 1)
+
+    def some(begin: int, end: int) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+        bounds = (first + begin) * n_records, (first + end) * n_records
+        parts = [np.empty(0, dtype=np.int64)]
+        for one, of_key in zip(found, arrays, strict=True):
+            slices = [array[slice(*np.searchsorted(array, bounds))] for array in of_key]
+            parts += [distinct(np.concatenate(slices))] if one.again else slices
+        pairs, counts = unpack_pairs(np.sort(np.concatenate(parts)), n_records)
+        return pairs, counts
+
+    listed = over_ranges(some, last - first, at_once)
+    return np.concatenate([one for one, _ in listed]), np.concatenate([one for _, one in listed])
 
 
 def distinct(numbers: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -541,38 +541,38 @@ def number_keys(keys: Any, numbers: Any) -> Any:
 
 
 @compiled
-def is_sorted(pairs: Any) -> bool:
-    """Tell whether pairs come in order, the first record before the second."""
-    for k in range(1, len(pairs)):
-        if pairs[k, 0] < pairs[k - 1, 0] or (
-            pairs[k, 0] == pairs[k - 1, 0] and pairs[k, 1] <= pairs[k - 1, 1]
-        ):
-            return False
-    return True
+def count_neighbours(pairs: Any, place: Any, counts: Any) -> None:
+    """Add the pairs of each place to ``counts``, which begins with an entry of no place."""
+    for k in range(len(pairs)):
+        counts[place[pairs[k, 0]] + 1] += 1
+        counts[place[pairs[k, 1]] + 1] += 1
 
 
 @compiled
 def list_neighbours(
-    pairs: Any, marks: Any, place: Any, begins: Any, others: Any, of_other: Any
+    pairs: Any, marks: Any, place: Any, reached: Any, others: Any, of_other: Any
 ) -> None:
     """Write for each place those it is paired with, in any order, and the marks of these pairs.
 
-    Record n is at ``place[n]``. ``begins`` is written too: place p has the entries ``begins[p]`` to
-    ``begins[p + 1]``.
+    Record n is at ``place[n]``; ``reached`` says where the next entry of each place goes.
     """
-    begins[:] = 0
-    for k in range(len(pairs)):
-        begins[place[pairs[k, 0]] + 1] += 1
-        begins[place[pairs[k, 1]] + 1] += 1
-    for n in range(begins.size - 1):
-        begins[n + 1] += begins[n]
-    reached = begins[:-1].copy()
     for k in range(len(pairs)):
         i, j = place[pairs[k, 0]], place[pairs[k, 1]]
         others[reached[i]], of_other[reached[i]] = j, marks[k]
         others[reached[j]], of_other[reached[j]] = i, marks[k]
         reached[i] += 1
         reached[j] += 1
+
+
+@compiled
+def place_entries(
+    at: Any, other: Any, marks: Any, first: int, reached: Any, others: Any, of_other: Any
+) -> None:
+    """Write entries of places from ``first`` on, as ``list_neighbours`` does."""
+    for k in range(at.size):
+        n = at[k] - first
+        others[reached[n]], of_other[reached[n]] = other[k], marks[k]
+        reached[n] += 1
 
 
 @compiled

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin.comparison.atoms import Atom
-from kolchin.comparison.base import Codes
 from kolchin.comparison.kernels import count_pairs
+from kolchin.store import Store
+from kolchin.work import Work, held
 
 LIMITS = (1000, 500, 200, 100, 50, 30, 20, 10, 5, 3)
 LARGEST = 200
@@ -19,27 +20,96 @@ WINDOW = 2
 MOSTLY = 0.5
 """A key of which windows make more than this is no key, but a way of sorting."""
 
+ORDER, RANK = "order", "rank"
+"""The records as they are sorted within blocks, and the place of each, in the store."""
+
+SCANNED = 1 << 20
+"""So many records of a key are looked at, at a time."""
+
 
 class Key(NamedTuple):
-    """Records that share all of some atoms, or a block that is given.
+    """Records that share all of some blocks, or that come one after the other.
 
-    With `records`, a block is given for each of these, among which a record may come again.
-    Blocks of atoms are made when asked for: all keys at once would fill the memory.
+    Parameters
+    ----------
+    name
+        What people read.
+    columns
+        Names of arrays in the store, each with a block a record, -1 for none.
+    size
+        How many entries they have.
+    records
+        The name of the records that the blocks are of, where that is not one after the other: a
+        record may come again.
+    window
+        If more than 0, the column is an order of records, in which each pairs with so many
+        next ones.
     """
 
     name: str
-    atoms: tuple[Atom, ...] = ()
-    given: NDArray[np.int64] | None = None
-    records: Codes | None = None
+    columns: tuple[str, ...]
+    size: int
+    records: str | None = None
+    window: int = 0
+
+    def blocks(self, store: Store, first: int, last: int) -> NDArray[np.int64]:
+        """Return the blocks of some entries, -1 for none."""
+        arrays = [held(store, column)[first:last] for column in self.columns]
+        if len(arrays) == 1:
+            blocks: NDArray[np.int64] = arrays[0].astype(np.int64)
+            return blocks
+        mixed = np.zeros(len(arrays[0]), dtype=np.uint64)
+        neither = np.zeros(len(arrays[0]), dtype=np.bool_)
+        for array in arrays:
+            neither |= array < 0
+            mixed ^= array.astype(np.uint64)
+            mixed *= np.uint64(0x9E3779B97F4A7C15)
+            mixed ^= mixed >> np.uint64(29)
+        blocks = (mixed >> np.uint64(1)).view(np.int64)
+        blocks[neither] = -1
+        return blocks
+
+
+class Section(NamedTuple):
+    """A part of what a key finds: blocks are divided by their hashes."""
+
+    store: Store
+    key: Key
+    n_records: int
+    part: int = 0
+    n_parts: int = 1
 
     @property
-    def size(self) -> int:
-        """How many blocks there are, those of records that come again among them."""
-        return int(self.atoms[0].blocks.size if self.given is None else self.given.size)
+    def shift(self) -> int:
+        """How many bits the place of a record takes beside its block."""
+        return self.n_records.bit_length()
 
-    def blocks(self) -> NDArray[np.int64]:
-        """Return a block a record, -1 for none."""
-        return _joined(self.atoms) if self.given is None else self.given
+    def packed(self) -> NDArray[np.int64]:
+        """Return blocks and, within them, places of records in their order, in one number."""
+        store, key, rank = self.store, self.key, held(self.store, RANK)
+        found = [np.empty(0, dtype=np.int64)]
+        for first in range(0, key.size, SCANNED):
+            last = min(first + SCANNED, key.size)
+            blocks = hashed(key.blocks(store, first, last), 63 - self.shift)
+            inside = blocks >= 0
+            if self.n_parts > 1:
+                inside &= blocks % self.n_parts == self.part
+            places = rank[first:last]
+            if key.records is not None:
+                places = rank[held(store, key.records)[first:last]]
+            found.append(blocks[inside] << self.shift | places[inside])
+        packed = np.concatenate(found)
+        packed.sort()
+        return packed
+
+
+def sections(work: Work, keys: Iterable[Key], n_records: int, n_parts: int) -> list[Section]:
+    """Divide what keys find into parts."""
+    return [
+        Section(work.store, key, n_records, part, n_parts)
+        for key in keys
+        for part in range(n_parts)
+    ]
 
 
 class Cost(NamedTuple):
@@ -52,31 +122,44 @@ class Cost(NamedTuple):
     capped_records: int
 
 
-def cost_of(
-    key: Key, allowance: float, *, largest: int = LARGEST, always: bool = False
-) -> Cost | None:
-    """Find the largest blocks that a key can afford; None if windows would be all of it.
+class Priced(NamedTuple):
+    """A key, and what it would give: a row for each limit, and for windows of one neighbour."""
 
-    The larger a block, the less it tells: blocks above the limit are not given up, but
-    their records, sorted by what else is known, pair only with the next ones.
-    """
-    ordered = np.sort(hashed(key.blocks(), hash_bits(key)))
-    limits = np.array([limit for limit in LIMITS if limit <= largest])
-    for limit, row in zip(limits, count_pairs(ordered, limits, WINDOW), strict=True):
-        pairs, by_window, blocks, records = map(int, row)
-        if pairs <= allowance:
-            if by_window > MOSTLY * pairs and not always:
-                return None
-            return Cost(pairs, int(limit), WINDOW, blocks, records)
-    if not always:
-        return None
-    pairs, _, blocks, records = map(int, count_pairs(ordered, np.array([1]), 1)[0])
-    return Cost(pairs, 1, 1, blocks, records)
+    key: Key
+    table: NDArray[np.int64]
+
+    def cost(
+        self, allowance: float, *, largest: int = LARGEST, always: bool = False
+    ) -> Cost | None:
+        """Find the largest blocks that a key can afford; None if windows would be all of it.
+
+        The larger a block, the less it tells: blocks above the limit are not given up, but
+        their records, sorted by what else is known, pair only with the next ones.
+        """
+        for limit, row in zip(LIMITS, self.table, strict=False):
+            pairs, by_window, blocks, records = map(int, row)
+            if limit <= largest and pairs <= allowance:
+                if by_window > MOSTLY * pairs and not always:
+                    return None
+                return Cost(pairs, limit, WINDOW, blocks, records)
+        if not always:
+            return None
+        pairs, _, blocks, records = map(int, self.table[-1])
+        return Cost(pairs, 1, 1, blocks, records)
 
 
-def hash_bits(key: Key) -> int:
-    """Return how many bits are left for a block beside the place of a record in it."""
-    return 63 - max(key.size, 1).bit_length()
+def priced(work: Work, keys: Sequence[Key], n_records: int, n_parts: int) -> list[Priced]:
+    """Count what keys would give."""
+    parts = work.run(_table, sections(work, keys, n_records, n_parts))
+    tables = [sum(parts[k : k + n_parts]) for k in range(0, len(parts), n_parts)]
+    return [Priced(key, np.asarray(table)) for key, table in zip(keys, tables, strict=True)]
+
+
+def _table(section: Section) -> NDArray[np.int64]:
+    blocks = section.packed()
+    blocks >>= section.shift
+    rows = [count_pairs(blocks, np.array(LIMITS), WINDOW), count_pairs(blocks, np.array([1]), 1)]
+    return np.concatenate(rows)
 
 
 def hashed(blocks: NDArray[np.int64], bits: int) -> NDArray[np.int64]:
@@ -96,21 +179,8 @@ def hashed(blocks: NDArray[np.int64], bits: int) -> NDArray[np.int64]:
 
 def joined(atoms: Sequence[Atom]) -> Key:
     """Return the key of records that share all of several atoms."""
-    return Key(" + ".join(atom.name for atom in atoms), tuple(atoms))
-
-
-def _joined(atoms: Sequence[Atom]) -> NDArray[np.int64]:
-    """Return the blocks of records that share all of several atoms, by number."""
-    blocks = atoms[0].blocks.astype(np.int64)
-    for atom in atoms[1:]:
-        n_blocks = int(atom.blocks.max(initial=0)) + 1
-        # Numbered anew, so that products of many blocks stay small.
-        numbers = blocks if atom is atoms[1] else np.unique(blocks, return_inverse=True)[1]
-        neither = (blocks < 0) | (atom.blocks < 0)
-        blocks = numbers * n_blocks
-        blocks += atom.blocks
-        blocks[neither] = -1
-    return blocks
+    columns = tuple(atom.column for atom in atoms)
+    return Key(" + ".join(atom.name for atom in atoms), columns, atoms[0].n_records)
 
 
 def conjunctions(
@@ -126,13 +196,12 @@ def conjunctions(
     by_field: dict[int, list[Atom]] = {}
     for atom in atoms:
         by_field.setdefault(atom.field, []).append(atom)
-    chance = {atom.name: atom.chance for group in by_field.values() for atom in group}
     found: list[tuple[float, tuple[Atom, ...]]] = []
     for fields in combinations(by_field.values(), size):
         for turn in range(max(map(len, fields))):
             group = tuple(field[turn % len(field)] for field in fields)
-            n_records = group[0].blocks.size
-            expected = float(np.prod([chance[atom.name] for atom in group])) * n_records**2 / 2
+            n_pairs = group[0].n_records ** 2 / 2
+            expected = float(np.prod([atom.chance for atom in group])) * n_pairs
             if expected <= most_pairs:
                 found.append((expected, group))
     found.sort(key=lambda one: (one[0], [atom.name for atom in one[1]]))

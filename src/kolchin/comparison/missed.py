@@ -1,7 +1,5 @@
 """How many true links the keys may miss, told from how often they find the same ones."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -46,7 +44,7 @@ def likely_links(
     return np.concatenate([np.empty(0, dtype=bool), *over_ranges(likely, len(levels))])
 
 
-def missed_share(n_found: NDArray[np.integer[Any]], n_keys: int) -> float:
+def missed_share(n_links: int, once: int, twice: int, n_keys: int) -> float:
     """Estimate the share of links that no key finds, from how many keys find each likely one.
 
     Chao's estimate for captures: with f1 links found by one key alone and f2 by exactly two, about
@@ -54,11 +52,10 @@ def missed_share(n_found: NDArray[np.integer[Any]], n_keys: int) -> float:
     often than independent ones would, and links differ in how hard they are to find: it is a
     lower bound rather than the truth.
 
-    >>> missed_share(np.array([1, 1, 2, 5], dtype=np.int32), n_keys=4)
+    >>> missed_share(4, once=2, twice=1, n_keys=4)
     0.085...
     """
-    if n_keys < 2 or not n_found.size:
+    if n_keys < 2 or not n_links:
         return 0.0
-    once, twice = int((n_found == 1).sum()), int((n_found == 2).sum())
     missed = (n_keys - 1) / n_keys * max(once * (once - 1), 0) / (2 * (twice + 1))
-    return float(missed / (missed + n_found.size))
+    return float(missed / (missed + n_links))

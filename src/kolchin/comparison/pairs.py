@@ -1,11 +1,17 @@
 """Compared pairs: found again, and listed by record."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kolchin.comparison.kernels import find_pairs, list_neighbours, sort_neighbours
+from kolchin.comparison.kernels import (
+    count_neighbours,
+    find_pairs,
+    list_neighbours,
+    sort_neighbours,
+)
 from kolchin.threads import over_ranges
 
 Pairs = NDArray[np.int32]
@@ -25,24 +31,30 @@ def places_of(pairs: Pairs, wanted: NDArray[np.integer[Any]]) -> NDArray[np.int6
 
 
 def listed(
-    pairs: Pairs, marks: NDArray[np.int32], n_records: int, order: NDArray[np.int64] | None = None
+    parts: Sequence[tuple[Pairs, NDArray[np.int32]]],
+    n_records: int,
+    order: NDArray[np.int64] | None = None,
 ) -> Lists:
     """List for each record those it is paired with, in order, and the marks of these pairs.
 
-    The lists are one after the other: where each begins, the others and the marks. With an order,
-    all is in terms of places in it.
+    Parts are pairs with their marks. The lists are one after the other: where each begins, the
+    others and the marks. With an order, all is in terms of places in it.
 
-    >>> pairs = np.array([[0, 2], [1, 2]], dtype=np.int32)
-    >>> begins, others, marks = listed(pairs, np.array([7, 8], dtype=np.int32), 3)
-    >>> begins.tolist(), others.tolist(), marks.tolist()
-    ([0, 1, 2, 4], [2, 2, 0, 1], [7, 8, 7, 8])
+    >>> pairs, marks = np.array([[0, 2], [1, 2]], dtype=np.int32), np.array([7, 8], dtype=np.int32)
+    >>> [array.tolist() for array in listed([(pairs, marks)], 3)]
+    [[0, 1, 2, 4], [2, 2, 0, 1], [7, 8, 7, 8]]
     """
     place = np.arange(n_records, dtype=np.int32)
     if order is not None:
         place[order] = np.arange(n_records, dtype=np.int32)
-    begins = np.empty(n_records + 1, dtype=np.int64)
-    others = np.empty(2 * len(pairs), dtype=np.int32)
-    of_other = np.empty(2 * len(pairs), dtype=np.int32)
-    list_neighbours(pairs, marks, place, begins, others, of_other)
+    begins = np.zeros(n_records + 1, dtype=np.int64)
+    for pairs, _ in parts:
+        count_neighbours(pairs, place, begins)
+    np.cumsum(begins, out=begins)
+    others = np.empty(begins[-1], dtype=np.int32)
+    of_other = np.empty(begins[-1], dtype=np.int32)
+    reached = begins[:-1].copy()
+    for pairs, marks in parts:
+        list_neighbours(pairs, marks, place, reached, others, of_other)
     over_ranges(lambda a, b: sort_neighbours(begins, others, of_other, a, b), n_records)
     return begins, others, of_other

@@ -20,9 +20,9 @@ from numpy.typing import ArrayLike, NDArray
 from kolchin import kernels
 from kolchin.comparison import Comparisons
 from kolchin.comparison.base import falling_weights
-from kolchin.comparison.kernels import is_sorted
-from kolchin.comparison.numbering import counted, distinct_rows
-from kolchin.comparison.pairs import Lists, listed, places_of
+from kolchin.comparison.numbering import distinct_rows
+from kolchin.comparison.pairs import Lists, listed
+from kolchin.comparison.parts import Parts
 from kolchin.errors import ModelError
 from kolchin.likelihoods.dependence import (
     Dependence,
@@ -54,10 +54,10 @@ class Outcomes(NamedTuple):
     a level: for an exact agreement, that of a value as frequent (few different numbers, since
     outcomes that differ in them are told apart). ``chance_apart[f]`` is the chance of the last
     level, ``shows[n, f]`` whether record n has a value of field f. There is an outcome for each
-    pair, or ``which[k]`` is that of pair k.
+    pair, or ``which[k]`` is that of pair k, or the pairs come in parts that say it.
     """
 
-    pairs: NDArray[np.int32]
+    pairs: NDArray[np.int32] | Parts
     levels: NDArray[np.int8]
     chance: FloatArray
     n_levels: tuple[int, ...]
@@ -112,13 +112,12 @@ def outcomes_of(comparisons: Comparisons, shows: NDArray[np.bool_]) -> Outcomes:
         exact = comparisons.band_u[f] / np.maximum(comparisons.band_m[f], 1e-300)
         chance[:, f] = np.where(levels[:, f] == 0, exact[bands[:, f]], by_level[levels[:, f]])
     return Outcomes(
-        pairs=comparisons.pairs,
+        pairs=comparisons.parts,
         levels=levels,
         chance=chance,
         n_levels=tuple(len(names) for names in comparisons.level_names),
         chance_apart=np.array([by_level[-1] for by_level in comparisons.u]),
         shows=shows,
-        which=comparisons.which,
     )
 
 
@@ -158,15 +157,10 @@ class Exemplar:
         self.weights: FloatArray = np.concatenate([np.asarray(w, dtype=float) for w in weights])
         bits = (1 << np.arange(len(names))).astype(np.int32)
         self.shown: NDArray[np.int32] = (compared.shows @ bits).astype(np.int32)
-        self.pairs = compared.pairs
-        which = compared.which
-        self._which = np.arange(len(self.pairs), dtype=np.int32) if which is None else which
-        if not is_sorted(self.pairs):
-            order = np.lexsort([self.pairs[:, 1], self.pairs[:, 0]])
-            self.pairs, self._which = self.pairs[order], self._which[order]
+        self.parts = _parts(compared.pairs, compared.which)
         self._pattern = self._number_patterns(compared)
-        counts = counted(self._which, self._pattern.size).astype(float)
-        self._number: FloatArray = np.bincount(self._pattern, counts).astype(float)
+        counts, pattern = self.parts.counts, self._pattern[: self.parts.counts.size]
+        self._number: FloatArray = np.bincount(pattern, counts, self.n_patterns).astype(float)
         self._depend(dependence)
 
     @classmethod
@@ -252,15 +246,16 @@ class Exemplar:
 
         Kernels read them: where each list begins, the others, and the pattern of the pair.
         """
-        begins, others, marks = listed(self.pairs, self._which, self.shown.size, order)
+        begins, others, marks = listed(list(self.parts), self.shown.size, order)
         np.take(self._pattern, marks, out=marks, mode="clip")
         return begins, others, marks
 
     def without_records(self) -> "Exemplar":
         """Return what does not depend on how many records there are."""
         bare = copy.copy(self)
-        bare.pairs, bare.shown = self.pairs[:0].copy(), self.shown[:0].copy()
-        bare._which = self._which[:0].copy()
+        bare.shown = self.shown[:0].copy()
+        bare.parts = Parts.of(np.empty((0, 2), dtype=np.int32), np.empty(0, dtype=np.int32))
+        bare._pattern = self._pattern[:0].copy()
         return bare
 
     @property
@@ -403,15 +398,20 @@ class Exemplar:
         """Return the pattern of each pair, compared or not."""
         shown = self.shown[pairs[:, 0]] & self.shown[pairs[:, 1]]
         result: IntArray = self.n_patterns + shown.astype(np.int64)
-        places = places_of(self.pairs, pairs)
-        found = places >= 0
-        result[found] = self._pattern[self._which[places[found]]]
+        which = self.parts.outcomes_of(pairs)
+        found = which >= 0
+        result[found] = self._pattern[which[found]]
         return result
 
+    @property
+    def pattern_of_outcome(self) -> NDArray[np.int32]:
+        """The pattern of each outcome of the parts."""
+        return self._pattern
+
     def log_ratios(self) -> FloatArray:
-        """Return the log evidence of each pair that was compared, as it is expected."""
+        """Return the log evidence of each outcome, as it is expected."""
         ratio = np.log(np.maximum(self.ratios(self.start()).ratio, 1e-300))
-        result: FloatArray = ratio[self._pattern][self._which]
+        result: FloatArray = ratio[self._pattern]
         return result
 
     def values(self, parameters: Mapping[str, Any]) -> Values:
@@ -429,6 +429,16 @@ class Exemplar:
                 )
             result[name] = given
         return result
+
+
+def _parts(pairs: NDArray[np.int32] | Parts, which: NDArray[np.int32] | None) -> Parts:
+    """Return pairs in parts, sorted."""
+    if isinstance(pairs, Parts):
+        return pairs
+    if which is None:
+        which = np.arange(len(pairs), dtype=np.int32)
+    order = np.lexsort([pairs[:, 1], pairs[:, 0]])
+    return Parts.of(pairs[order], which[order])
 
 
 def _differences(

@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kolchin.comparison.pairs import places_of
 from kolchin.model import Model
 from kolchin.parameters import FloatArray, IntArray
 from kolchin.posterior import Posterior
@@ -143,7 +142,7 @@ def was_compared(model: Model, one: int, two: int) -> bool:
     """Tell whether two records were compared, if there is anything to compare."""
     if model.comparisons is None:
         return True
-    return bool(places_of(model.comparisons.pairs, np.array([[one, two]]))[0] >= 0)
+    return bool(model.comparisons.parts.outcomes_of(np.array([[one, two]]))[0] >= 0)
 
 
 def pair_probability(posterior: Posterior, one: int, two: int) -> float:

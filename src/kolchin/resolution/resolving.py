@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,8 @@ from kolchin.resolution.session import Session
 from kolchin.resolution.settings import DEFAULT_TIME_LIMIT, Settings
 from kolchin.resolution.source import check_unchanged, repeatable, title_of
 from kolchin.resolution.stopwatch import Stopwatch
-from kolchin.sampling.workplace import workplace
 from kolchin.threads import at_most
+from kolchin.work import Work, workplace
 
 
 def resolve(
@@ -132,15 +133,19 @@ def resolve(
         given = Input.of(loaded, title_of(table))
         _tell_input(display, given)
         watch.begin("comparing")
-        # Before anything is written: a model refuses what it cannot use.
-        model = _model(settings, given, display, watch)
-        settings = settings.for_model(model)
-        seconds = watch.seconds()
-        what = given, settings, model, directory, time_limit, display, seconds
-        if directory is None:
-            with workplace(running, _folder(store)) as place:
-                return Session(*what, place).run()
-        with directory.locked():
+        with ExitStack() as stack:
+            if directory is not None and running is not None:
+                stack.enter_context(directory.locked())
+            work = stack.enter_context(workplace(running, _folder(store, directory)))
+            # Before results are written over: a model refuses what it cannot use.
+            model = _model(settings, given, display, watch, work)
+            settings = settings.for_model(model)
+            seconds = watch.seconds()
+            what = given, settings, model, directory, time_limit, display, seconds, work
+            if directory is None:
+                return Session(*what).run()
+            if running is None:
+                stack.enter_context(directory.locked())
             asked = {
                 "settings": settings.to_json(),
                 "input": repeatable(table, choices | {"normalise": normalise}),
@@ -148,8 +153,7 @@ def resolve(
                 "seconds": seconds,
             }
             directory.begin(given, asked)
-            with workplace(running, _folder(store) or directory.posterior) as place:
-                return Session(*what, place).run(merged)
+            return Session(*what).run(merged)
 
 
 def resume(
@@ -184,18 +188,22 @@ def resume(
             settings = settings.drawing(draws)
             Settings.checked(settings.prior, 1.0, True, 1, draws, 1, time_limit)
             directory.ask({**asked, "settings": settings.to_json()})
-        model = _model(settings, given, display, Stopwatch("comparing"))
-        seconds = asked["seconds"]
-        with workplace(running, _folder(store) or directory.posterior) as place:
-            what = given, settings, model, directory, time_limit, display, seconds
-            return Session(*what, place).run(asked["merged"])
+        with workplace(running, _folder(store, directory)) as work:
+            model = _model(settings, given, display, Stopwatch("comparing"), work)
+            what = given, settings, model, directory, time_limit, display, asked["seconds"], work
+            return Session(*what).run(asked["merged"])
 
 
-def _folder(store: str | Path | None) -> Path | None:
-    return None if store is None else Path(store)
+def _folder(store: str | Path | None, directory: RunDirectory | None) -> Path | None:
+    """Return where a store is to be, if that is not left open."""
+    if store is not None:
+        return Path(store)
+    return None if directory is None else directory.posterior
 
 
-def _model(settings: Settings, given: Input, display: Display, watch: Stopwatch) -> Model:
+def _model(
+    settings: Settings, given: Input, display: Display, watch: Stopwatch, work: Work | None
+) -> Model:
     """Build the model once, which may take a while where there is much to compare."""
 
     def tell(words: str) -> None:
@@ -203,7 +211,7 @@ def _model(settings: Settings, given: Input, display: Display, watch: Stopwatch)
         if words == LEARNING:
             watch.begin("dependence")
 
-    return settings.model(given.records, given.source, tell)
+    return settings.model(given.records, given.source, tell, work)
 
 
 def _check_more(directory: RunDirectory, draws: int) -> None:

@@ -86,6 +86,15 @@ class Result:
     def _model(self) -> Model:
         return self._built or self._settings.model(self._given.records, self._given.source)
 
+    def detach(self) -> None:
+        """Make what depends on a workplace, which is about to go, and let go of the rest.
+
+        What is asked for later and needs the model makes it again, in this process.
+        """
+        _ = self.entities, self.links
+        self._built = None
+        vars(self).pop("_model", None)
+
     @cached_property
     def labels(self) -> Labels:
         """The entity of each record, numbered from 0: least expected variation of information."""

@@ -19,7 +19,7 @@ from kolchin.resolution.result import Result
 from kolchin.resolution.settings import Settings
 from kolchin.resolution.summary import is_enough
 from kolchin.sampling.runner import Run
-from kolchin.sampling.workplace import Workplace
+from kolchin.work import Work
 
 GROWTH = 1.5
 """How many times as many draws there are at each look at the diagnostics as at the one before."""
@@ -37,7 +37,7 @@ class Session:
         time_limit: float | None,
         display: Display,
         seconds: Mapping[str, float],
-        place: Workplace | None = None,
+        work: Work | None = None,
     ) -> None:
         self.given = given
         self.settings = settings
@@ -46,7 +46,7 @@ class Session:
         self.limit = math.inf if time_limit is None else time_limit
         self.display = display
         self.seconds = seconds
-        self.place = place
+        self.work = work
 
     def run(self, merged: bool = False) -> Result:
         """Sample from where the run is, and make the results."""
@@ -63,6 +63,8 @@ class Session:
         result = Result(self.given, self.settings, drawn, ended, seconds, self.model)
         if self.directory is not None:
             write_results(self.directory, result, merged, began)
+        if self.work is not None:
+            result.detach()
         return result
 
     def _drawn(self, run: Run) -> Posterior:
@@ -73,7 +75,7 @@ class Session:
 
     def _taken_up(self) -> Run:
         self.display.phase("looking for pairs")
-        run = Run.begin(self.model, self.settings.plan(), self.settings.seed, self.place)
+        run = Run.begin(self.model, self.settings.plan(), self.settings.seed, self.work)
         if self.directory is not None:
             self.directory.restore(run)
         if self.settings.draws is not None:

@@ -16,6 +16,7 @@ from kolchin.priors import Prior
 from kolchin.records import Records
 from kolchin.sampling.plan import Plan, checked_plan, default_warmup
 from kolchin.sampling.starts import STARTS
+from kolchin.work import Work
 
 PRIORS: dict[str, type[Prior]] = {
     "nbd": priors.NBD,
@@ -93,6 +94,7 @@ class Settings:
         records: Records,
         source: pl.Series | None = None,
         tell: Callable[[str], None] | None = None,
+        work: Work | None = None,
     ) -> Model:
         """Return the model of some records that come from these sources; tell what goes on."""
         sources = source_numbers(source) if self.one_per_source else None
@@ -104,6 +106,7 @@ class Settings:
             sources=sources,
             keys=self.keys,
             tell=tell,
+            work=work,
         )
 
     def plan(self) -> Plan:

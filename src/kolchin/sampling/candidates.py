@@ -6,16 +6,20 @@ fields differ, agrees on at least one, while chance agreements stay linear in N.
 """
 
 from itertools import combinations
+from typing import NamedTuple
+from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kolchin import kernels
-from kolchin.likelihoods import DirichletCategorical
+from kolchin.comparison.parts import Place
+from kolchin.likelihoods import DirichletCategorical, Exemplar
 from kolchin.model import Model
 from kolchin.parameters import FloatArray
 from kolchin.partitions import clashing
 from kolchin.sampling.layout import Layout
+from kolchin.work import Work, held
 
 ALL_PAIRS_UP_TO = 8_000
 """Tables of at most this many records have all their pairs scored."""
@@ -38,7 +42,7 @@ MOST_KEYS = 12
 IntPairs = NDArray[np.int32]
 
 
-def candidate_pairs(model: Model) -> tuple[IntPairs, FloatArray]:
+def candidate_pairs(model: Model, work: Work | None = None) -> tuple[IntPairs, FloatArray]:
     """List the pairs that are not hopeless at a generous delta, and the log evidence of each.
 
     If there are very many, the best are taken. Where fields were compared, they are among the
@@ -51,14 +55,9 @@ def candidate_pairs(model: Model) -> tuple[IntPairs, FloatArray]:
     # A priori a pair is linked with odds of about 1/N: below exp(-9) of even odds it may wait
     # for the uniform part of the proposals.
     lowest = float(np.log(n_records)) - 9.0
-    data = _of_equality(model)
+    data = of_equality(model)
     if compared is not None:
-        scores = compared.log_ratios()
-        scores += kernels.pair_scores(*data, *kernels.Evidence(delta), compared.pairs)
-        hopeful = scores >= lowest
-        if model.sources.size:
-            hopeful &= ~clashing(model.sources, compared.pairs)
-        return compared.pairs[hopeful], scores[hopeful]
+        return _from_compared(compared, data, delta, lowest, compared.parts.beside(work))
     if n_records <= ALL_PAIRS_UP_TO:
         pairs = _from_all_pairs(data, delta, lowest, most)
     else:
@@ -66,10 +65,49 @@ def candidate_pairs(model: Model) -> tuple[IntPairs, FloatArray]:
     return pairs, kernels.pair_scores(*data, *kernels.Evidence(delta), pairs)
 
 
+class Scoring(NamedTuple):
+    """A part of the compared pairs, and the name of what tells which of them are hopeful."""
+
+    place: Place
+    evidence: str
+
+
+class Hope(NamedTuple):
+    """What a pair needs to be hopeful: the evidence of outcomes, what equality says, a bound."""
+
+    log_ratio: FloatArray
+    data: kernels.Data
+    delta: FloatArray
+    lowest: float
+
+
+def _from_compared(
+    compared: Exemplar, data: kernels.Data, delta: FloatArray, lowest: float, work: Work
+) -> tuple[IntPairs, FloatArray]:
+    """List the hopeful among the pairs that were compared, part by part."""
+    name = f"hope-{uuid4().hex}"
+    work.store.put(name, Hope(compared.log_ratios(), data, delta, lowest))
+    found = work.run(_hopeful, [Scoring(place, name) for place in compared.parts.places])
+    work.store.delete(name)
+    return np.concatenate([one for one, _ in found]), np.concatenate([one for _, one in found])
+
+
+def _hopeful(task: Scoring) -> tuple[IntPairs, FloatArray]:
+    """Return the hopeful pairs of a part, and their log evidence."""
+    hope: Hope = held(task.place.store, task.evidence)
+    pairs, which = task.place.get()
+    scores = hope.log_ratio[which]
+    scores += kernels.pair_scores(*hope.data, *kernels.Evidence(hope.delta), pairs)
+    hopeful = scores >= hope.lowest
+    if hope.data.source.size:
+        hopeful &= ~clashing(hope.data.source, pairs)
+    return pairs[hopeful], scores[hopeful]
+
+
 def kernel_data(model: Model, layout: Layout | None = None) -> kernels.Data:
     """Put the records in the form that the kernels read, in the order of a layout."""
     order = None if layout is None else layout.order
-    data = _of_equality(model)
+    data = of_equality(model)
     if order is not None:
         source = data.source[order] if data.source.size else data.source
         data = data._replace(codes=data.codes[order], source=source)
@@ -80,7 +118,7 @@ def kernel_data(model: Model, layout: Layout | None = None) -> kernels.Data:
     return data._replace(begins=begins, others=others, pattern=pattern, shown=shown)
 
 
-def _of_equality(model: Model) -> kernels.Data:
+def of_equality(model: Model) -> kernels.Data:
     """Return what kernels read of the categorical fields, and of sources."""
     data = kernels.Data(model.likelihood.codes, 1 / model.likelihood.frequency)
     return data._replace(source=model.sources)

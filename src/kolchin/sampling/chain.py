@@ -14,10 +14,11 @@ from kolchin.partitions import canonical, size_counts
 from kolchin.posterior import Snapshot
 from kolchin.priors.base import SizeCounts, table_size
 from kolchin.sampling.candidates import kernel_data
+from kolchin.sampling.ground import Ground
 from kolchin.sampling.layout import Layout, Shard
 from kolchin.sampling.loose import Loose, loose_pairs
 from kolchin.sampling.proposals import Mixture, Proposals
-from kolchin.sampling.rounds import Ground, Hands, OnThreads
+from kolchin.sampling.rounds import Hands, OnThreads
 from kolchin.sampling.shards import (
     FEWEST_MOVES,
     SWEEPS_A_STEP,

@@ -8,31 +8,20 @@ of those before. A task does the same whenever and wherever it is done, so it ma
 
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache, partial
-from typing import Any, NamedTuple, Protocol
+from functools import partial
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kolchin import kernels
 from kolchin.engines import Engine
-from kolchin.model import Model
+from kolchin.sampling.ground import GROUND, Ground
 from kolchin.sampling.layout import Layout, Shard
 from kolchin.sampling.shards import Advance, Learnt, Sent, advance
 from kolchin.store import Store
-
-HELD = 16
-"""So many objects that tasks have in common are mapped into a worker's memory at the same time."""
+from kolchin.work import held
 
 Rings = NDArray[np.int32]
-
-
-class Ground(NamedTuple):
-    """What no round changes: the model, all its records as kernels read them, and their blocks."""
-
-    model: Model
-    data: kernels.Data
-    layout: Layout
 
 
 class Hands(Protocol):
@@ -114,12 +103,6 @@ class Outcome(NamedTuple):
     parts: list[Advance]
 
 
-@lru_cache(HELD)
-def held(store: Any, name: str) -> Any:
-    """Return an object of the store that many tasks need."""
-    return store.get(name)
-
-
 def advanced(task: Task) -> str:
     """Let the shards of a task advance, and write down what came of it."""
     store = task.store
@@ -156,12 +139,9 @@ def _version(store: Store, name: str) -> Version:
 class OnEngine:
     """Tasks of an engine; ``name`` is what the chain's objects in the store begin with."""
 
-    def __init__(
-        self, engine: Engine, store: Store, ground: str, layout: Layout, name: str
-    ) -> None:
+    def __init__(self, engine: Engine, store: Store, layout: Layout, name: str) -> None:
         self.engine = engine
         self.store = store
-        self.ground = ground
         self.layout = layout
         self.name = name
         self._versions: dict[int, str] = {}
@@ -200,9 +180,7 @@ class OnEngine:
     def _task(self, outcome: str, sent: str, shards: Sequence[Shard]) -> Task:
         blocks = [shard.blocks for shard in shards]
         versions = {block: self._versions[block] for pair in blocks for block in pair}
-        return Task(
-            self.store, self.ground, self._learnt_name, sent, tuple(blocks), versions, outcome
-        )
+        return Task(self.store, GROUND, self._learnt_name, sent, tuple(blocks), versions, outcome)
 
     def _commit(self, tasks: list[Task], outcomes: list[Outcome], following: Rings) -> None:
         """Let the versions of a round take the place of those before, which are deleted."""

@@ -15,16 +15,17 @@ from kolchin.model import Model
 from kolchin.posterior import Posterior, Recorder
 from kolchin.posterior.recorder import recorded, traces
 from kolchin.posterior.traces import Traces
-from kolchin.sampling.candidates import candidate_pairs, kernel_data
+from kolchin.sampling.candidates import candidate_pairs
 from kolchin.sampling.chain import Chain
+from kolchin.sampling.ground import ground_of
 from kolchin.sampling.layout import Layout, arranged
 from kolchin.sampling.plan import Plan, checked_plan
 from kolchin.sampling.progress import Progress, shown
 from kolchin.sampling.proposals import Proposals
-from kolchin.sampling.rounds import Ground, Hands, OnThreads
+from kolchin.sampling.rounds import Hands, OnEngine, OnThreads
 from kolchin.sampling.starts import STARTS, start_labels
 from kolchin.sampling.weights import can_be_sharded
-from kolchin.sampling.workplace import Workplace, workplace
+from kolchin.work import Work, workplace
 
 SECONDS_BETWEEN_LOOKS = 0.25
 MOVES_AT_ONCE = 200_000
@@ -152,12 +153,12 @@ class Run:
         model: Model,
         plan: Plan,
         seed: int | np.random.SeedSequence | None,
-        place: Workplace | None = None,
+        work: Work | None = None,
     ) -> Self:
-        """Put chains at their starts; shards advance at a workplace, if there is one."""
-        workers = _workers(model, plan, seed, place)
+        """Put chains at their starts; shards advance on an engine, if there is one."""
+        workers = _workers(model, plan, seed, work)
         run = cls(model, plan, workers, _settings(model, plan, seed))
-        run.n_workers = None if place is None else place.engine.n_workers
+        run.n_workers = None if work is None else work.engine.n_workers
         return run
 
     @property
@@ -323,10 +324,10 @@ def sample(
     plan = checked_plan(chains, draws, warmup, thin, moves, start, n_compared, **others)
     with (
         engine_for(engine) as running,
-        workplace(running) as place,
+        workplace(running) as work,
         shown(progress) as report,
     ):
-        run = Run.begin(model, plan, seed, place)
+        run = Run.begin(model, plan, seed, work)
         look = None if enough is None else lambda: enough(run.posterior())
         run.go_on(enough=look, most_draws=most_draws, cores=cores, report=report)
     return run.posterior()
@@ -347,18 +348,16 @@ def _workers(
     model: Model,
     plan: Plan,
     seed: int | np.random.SeedSequence | None,
-    place: Workplace | None = None,
+    work: Work | None = None,
 ) -> list[Worker]:
     if not isinstance(seed, np.random.SeedSequence):
         seed = np.random.SeedSequence(seed)
-    pairs, scores = candidate_pairs(model)
+    pairs, scores = candidate_pairs(model, work)
     even = float(np.log(model.n_records))
     layout = Layout.single(model.n_records)
     if can_be_sharded(model):
         layout = arranged(model.n_records, pairs, scores, even)
-    ground, pairs = Ground(model, kernel_data(model, layout), layout), layout.moved(pairs)
-    if place is not None and layout.n_blocks > 1:
-        ground = place.prepared(ground)
+    ground, pairs = ground_of(model, layout, work), layout.moved(pairs)
     # Pairs beside each other are about records beside each other.
     order = np.lexsort([pairs[:, 1], pairs[:, 0]])
     pairs, scores = pairs[order], scores[order]
@@ -370,8 +369,8 @@ def _workers(
             rng, kind, model.n_records, pairs[scores > even], ground.data.source, layout
         )
         hands: Hands = OnThreads(ground)
-        if place is not None and layout.n_blocks > 1:
-            hands = place.hands(layout, f"chain-{number}")
+        if work is not None and layout.n_blocks > 1:
+            hands = OnEngine(work.engine, work.store, layout, f"chain-{number}")
         chain = Chain(model, rng, labels, layout=layout, data=ground.data, hands=hands)
         workers.append(Worker(chain, Proposals(pairs), plan))
     return workers
