@@ -79,7 +79,12 @@ class PriorName(StrEnum):
 
 
 TimeLimit = Annotated[
-    str, typer.Option(help="Time for sampling, such as 90s, 10m or 2h, or none.", metavar="TIME")
+    str,
+    typer.Option(
+        help="Time for sampling, such as 90s, 10m or 2h, or none; by default 10 minutes, or 10 for "
+        "each million records.",
+        metavar="TIME",
+    ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing unless something is wrong.")]
 Cores = Annotated[int | None, typer.Option(min=1, help="Cores to use; all by default.")]
@@ -182,7 +187,7 @@ def resolve(
         int | None, typer.Option(min=1, help="Draws of each chain; by default until enough.")
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Same seed, same result.")] = None,
-    time_limit: TimeLimit = "10m",
+    time_limit: TimeLimit = "auto",
     merged: Annotated[
         bool, typer.Option("--merged", help="Also write the table with the entities added.")
     ] = False,
@@ -236,7 +241,7 @@ def resume(
     draws: Annotated[
         int | None, typer.Option(min=1, help="Draws of each chain in all; more than there are.")
     ] = None,
-    time_limit: TimeLimit = "10m",
+    time_limit: TimeLimit = "auto",
     cores: Cores = None,
     engine: EngineName = None,
     store: StorePath = None,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kolchin.posterior.draws import Posterior
 
 
-PAIRS_BUDGET = 200_000_000
+PAIRS_BUDGET, PAIRS_A_RECORD = 200_000_000, 50
 """Pairs that may be looked at, as a sum of squared sizes; beyond, large clusters are left out."""
 
 
@@ -45,7 +45,8 @@ def largest_listed(posterior: "Posterior") -> int | None:
     """Return the size of the largest clusters whose pairs are listed; None for all."""
     sizes = np.sort(posterior.distinct.sizes)
     reached = np.cumsum(sizes**2)
-    within = np.searchsorted(reached, PAIRS_BUDGET, side="right")
+    budget = max(PAIRS_BUDGET, PAIRS_A_RECORD * posterior.n_records)
+    within = np.searchsorted(reached, budget, side="right")
     return None if within == sizes.size else int(sizes[within]) - 1
 
 

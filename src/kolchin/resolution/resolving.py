@@ -19,7 +19,7 @@ from kolchin.resolution.display import Display, Watcher
 from kolchin.resolution.inputs import Input, check_fields_can_be_kept
 from kolchin.resolution.result import Result
 from kolchin.resolution.session import Session
-from kolchin.resolution.settings import DEFAULT_TIME_LIMIT, Settings
+from kolchin.resolution.settings import AUTO, Settings, limit_for
 from kolchin.resolution.source import check_unchanged, repeatable, title_of
 from kolchin.resolution.stopwatch import Stopwatch
 from kolchin.threads import at_most
@@ -41,7 +41,7 @@ def resolve(
     chains: int = 4,
     draws: int | None = None,
     seed: int | None = None,
-    time_limit: float | None = DEFAULT_TIME_LIMIT,
+    time_limit: float | str | None = AUTO,
     out: str | Path | None = None,
     overwrite: bool = False,
     merged: bool = False,
@@ -78,7 +78,8 @@ def resolve(
     seed
         The same seed gives the same result.
     time_limit
-        Seconds of sampling after which results are made from what was drawn; None for no limit.
+        Seconds of sampling after which results are made from what was drawn; None for no limit,
+        "auto" for ten minutes, or ten for each million records.
     out, overwrite
         A directory for results and checkpoints (without it nothing is written), and whether an
         older run there may be replaced.
@@ -141,7 +142,8 @@ def resolve(
             model = _model(settings, given, display, watch, work)
             settings = settings.for_model(model)
             seconds = watch.seconds()
-            what = given, settings, model, directory, time_limit, display, seconds, work
+            limit = limit_for(time_limit, model.n_records)
+            what = given, settings, model, directory, limit, display, seconds, work
             if directory is None:
                 return Session(*what).run()
             if running is None:
@@ -160,7 +162,7 @@ def resume(
     out: str | Path,
     *,
     draws: int | None = None,
-    time_limit: float | None = DEFAULT_TIME_LIMIT,
+    time_limit: float | str | None = AUTO,
     cores: int | None = None,
     engine: Any = None,
     store: str | Path | None = None,
@@ -190,7 +192,8 @@ def resume(
             directory.ask({**asked, "settings": settings.to_json()})
         with workplace(running, _folder(store, directory)) as work:
             model = _model(settings, given, display, Stopwatch("comparing"), work)
-            what = given, settings, model, directory, time_limit, display, asked["seconds"], work
+            limit = limit_for(time_limit, model.n_records)
+            what = given, settings, model, directory, limit, display, asked["seconds"], work
             return Session(*what).run(asked["merged"])
 
 

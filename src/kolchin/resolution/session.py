@@ -1,6 +1,5 @@
 """One process's part in a run: take it up, sample, make the results."""
 
-import math
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -34,7 +33,7 @@ class Session:
         settings: Settings,
         model: Model,
         directory: RunDirectory | None,
-        time_limit: float | None,
+        limit: float,
         display: Display,
         seconds: Mapping[str, float],
         work: Work | None = None,
@@ -43,7 +42,7 @@ class Session:
         self.settings = settings
         self.model = model
         self.directory = directory
-        self.limit = math.inf if time_limit is None else time_limit
+        self.limit = limit
         self.display = display
         self.seconds = seconds
         self.work = work

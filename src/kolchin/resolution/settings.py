@@ -32,7 +32,10 @@ FIRST_LOOK = 250
 EARLY_LOOK, MANY_RECORDS = 150, 500_000
 """Of so many records, where fields are compared, a draw takes about a second: look earlier."""
 
-DEFAULT_TIME_LIMIT = 600.0
+AUTO = "auto"
+SECONDS_A_MILLION = 600.0
+"""The time limit that is chosen by itself, for each million records, and at least for one."""
+
 THIN = 2
 
 
@@ -65,7 +68,7 @@ class Settings:
         chains: int,
         draws: int | None,
         seed: int | None,
-        time_limit: float | None,
+        time_limit: float | str | None,
         one_per_source: bool = False,
         keys: Sequence[Sequence[str]] | None = None,
     ) -> Self:
@@ -79,8 +82,11 @@ class Settings:
             faults.append(str(error))
         if draws is not None and draws == 0:
             faults.append("The 'draws' parameter must be a whole number of at least 1. Got 0.")
-        if time_limit is not None and not time_limit > 0:
-            faults.append(f"The 'time_limit' must be more than 0 seconds. Got {time_limit!r}.")
+        if not _is_limit(time_limit):
+            faults.append(
+                "The 'time_limit' must be more than 0 seconds, 'auto', or None for no limit. "
+                f"Got {time_limit!r}."
+            )
         wanted = _checked_keys(keys or (), faults)
         if faults:
             raise ModelError("\n".join(faults))
@@ -163,6 +169,25 @@ class Settings:
         return cls(**{**data, "prior": made, "delta": _hyper(data["delta"]), "keys": keys})
 
 
+def _is_limit(time_limit: float | str | None) -> bool:
+    if time_limit is None or isinstance(time_limit, str):
+        return time_limit in (None, AUTO)
+    return time_limit > 0
+
+
+def limit_for(time_limit: float | str | None, n_records: int) -> float:
+    """Return the seconds that sampling may take; by itself that grows with the records.
+
+    >>> limit_for("auto", 5_000), limit_for("auto", 3_000_000), limit_for(90.0, 3_000_000)
+    (600.0, 1800.0, 90.0)
+    """
+    if time_limit is None:
+        return math.inf
+    if time_limit == AUTO:
+        return SECONDS_A_MILLION * max(n_records / 1e6, 1.0)
+    return float(time_limit)
+
+
 def _chosen_prior(prior: str | Prior | None, faults: list[str]) -> Prior:
     if isinstance(prior, Prior):
         return prior
@@ -217,13 +242,15 @@ def _hyper(value: Any) -> Hyper:
     return float(value)
 
 
-def seconds_of(text: str) -> float:
-    """Read a time limit: seconds, or a number with s, m or h; 'none' for no limit.
+def seconds_of(text: str) -> float | str:
+    """Read a time limit: seconds, or a number with s, m or h; 'auto', or 'none' for no limit.
 
     >>> seconds_of("90"), seconds_of("10m"), seconds_of("1.5h")
     (90.0, 600.0, 5400.0)
     """
     plain = text.strip().lower()
+    if plain == AUTO:
+        return AUTO
     if plain in ("none", "no", "inf"):
         return math.inf
     unit = {"s": 1, "m": 60, "h": 3600}.get(plain[-1:])
@@ -233,6 +260,7 @@ def seconds_of(text: str) -> float:
         value = math.nan
     if not value > 0:
         raise ModelError(
-            f"The '--time-limit' must be a time such as 90s, 10m or 2h, or none. Got {text!r}."
+            "The '--time-limit' must be a time such as 90s, 10m or 2h, auto, or none. "
+            f"Got {text!r}."
         )
     return value

@@ -18,7 +18,10 @@ from kolchin.parameters import FloatArray, IntArray
 SMALLEST_SHARDED = 50_000
 """Smaller tables are one block: their sampler knows all clusters, and integrates more out."""
 
-RECORDS_A_BLOCK = 6_000
+RECORDS_A_BLOCK, MOST_BLOCKS = 6_000, 2_000
+"""Any two blocks have a table of pairs, so there are not more of them than that: with more records,
+blocks are longer."""
+
 LARGEST_GROUP = 0.25
 """Groups of related records are at most this share of a block, so that blocks fill evenly."""
 
@@ -161,7 +164,9 @@ def arranged(
     blocks, there is one block.
     """
     if n_blocks is None:
-        n_blocks = 1 if n_records < SMALLEST_SHARDED else round(n_records / RECORDS_A_BLOCK)
+        n_blocks = 1
+        if n_records >= SMALLEST_SHARDED:
+            n_blocks = min(round(n_records / RECORDS_A_BLOCK), MOST_BLOCKS)
     if n_blocks == 1:
         return Layout.single(n_records)
     largest = max(1, int(LARGEST_GROUP * n_records / n_blocks))
