@@ -380,6 +380,17 @@ def connected_sets(n_records: int, pairs: Any) -> Any:
 
 
 @compiled
+def join_sets(members: Any, sizes: Any, parent: Any) -> None:
+    """Join the trees of the members of each set."""
+    first = 0
+    for size in sizes:
+        for k in range(first + 1, first + size):
+            a, b = find_root(parent, members[first]), find_root(parent, members[k])
+            parent[max(a, b)] = min(a, b)
+        first += size
+
+
+@compiled
 def join_partitions(one: Any, two: Any) -> Any:
     """Return the finest partition that is coarser than both."""
     parent = np.arange(one.size)

@@ -15,7 +15,7 @@ from kolchin.model import Model
 from kolchin.partitions import Labels, clashing
 from kolchin.posterior import Posterior
 from kolchin.posterior.diagnostics import quantities
-from kolchin.posterior.links import largest_listed
+from kolchin.posterior.portions import Summary, summarise
 from kolchin.posterior.scores import calibration, evaluate_posterior
 from kolchin.resolution.directory import RunDirectory
 from kolchin.resolution.explanation import (
@@ -29,6 +29,7 @@ from kolchin.resolution.inputs import Input
 from kolchin.resolution.settings import Settings
 from kolchin.resolution.summary import describe, finite, size_table
 from kolchin.resolution.truth import true_entities
+from kolchin.work import Work
 
 MIN_PROBABILITY = 0.01
 """Pairs that are less probable are not listed among the links."""
@@ -44,7 +45,6 @@ class Result:
     ----------
     posterior : the draws.
     ended : why sampling ended: "enough" (by the diagnostics), "draws", "time" or "interrupted".
-    notes : what was done with the table and should be known.
     """
 
     def __init__(
@@ -55,6 +55,7 @@ class Result:
         ended: str,
         seconds: Mapping[str, float],
         model: Model | None = None,
+        work: Work | None = None,
     ) -> None:
         self._given = given
         self._settings = settings
@@ -62,7 +63,7 @@ class Result:
         self.ended = ended
         self.seconds = dict(seconds)
         self._built = model
-        self.notes = (*given.notes, *_left_out(posterior))
+        self._work = work
 
     @classmethod
     def load(cls, path: str | Path) -> "Result":
@@ -92,13 +93,28 @@ class Result:
         What is asked for later and needs the model makes it again, in this process.
         """
         _ = self.entities, self.links
-        self._built = None
+        self._built = self._work = None
         vars(self).pop("_model", None)
 
     @cached_property
     def labels(self) -> Labels:
         """The entity of each record, numbered from 0: least expected variation of information."""
-        return self.posterior.point_estimate(sources=self._model.sources)
+        return self._summary.labels
+
+    @cached_property
+    def _summary(self) -> Summary:
+        return summarise(self.posterior, MIN_PROBABILITY, self._model.sources, self._work)
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What was done with the table and should be known."""
+        largest = self._summary.largest
+        if largest is None:
+            return tuple(self._given.notes)
+        left_out = (
+            f"Pairs within clusters of more than {largest:,} records are not listed as links."
+        )
+        return (*self._given.notes, left_out)
 
     @cached_property
     def entities(self) -> pl.DataFrame:
@@ -108,13 +124,13 @@ class Result:
                 "record": self._given.ids,
                 "entity": self.labels,
                 "entity_size": np.bincount(self.labels)[self.labels],
-                "confidence": self.posterior.confidence(self.labels),
+                "confidence": self._summary.confidence,
             }
         )
 
-    @cached_property
+    @property
     def _pairs(self) -> pl.DataFrame:
-        return self.posterior.links(MIN_PROBABILITY)
+        return self._summary.links
 
     @cached_property
     def links(self) -> pl.DataFrame:
@@ -311,11 +327,3 @@ def _free_name(name: str, table: pl.DataFrame) -> str:
     while name in table.columns:
         name = f"kolchin_{name}"
     return name
-
-
-def _left_out(posterior: Posterior) -> list[str]:
-    """Say so where clusters are too large for their pairs to be listed."""
-    largest = largest_listed(posterior)
-    if largest is None:
-        return []
-    return [f"Pairs within clusters of more than {largest:,} records are not listed as links."]

@@ -59,7 +59,8 @@ class Session:
         seconds = {**self.seconds, "starting": starting, "sampling": run.seconds}
         ended = "time" if run.ended == "stopped" else run.ended
         drawn = self._drawn(run)
-        result = Result(self.given, self.settings, drawn, ended, seconds, self.model)
+        about = self.given, self.settings, drawn, ended, seconds, self.model
+        result = Result(*about, self.work)
         if self.directory is not None:
             write_results(self.directory, result, merged, began)
         if self.work is not None:
