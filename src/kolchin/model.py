@@ -93,10 +93,11 @@ class Model:
         self.compared = compared
         self.comparisons: Comparisons | None = None
         if any(is_compared):
-            self.comparisons = compare(records, keys=keys, tell=tell, work=work)
+            found = compare(records, keys=keys, tell=tell, work=work)
             if tell is not None:
                 tell(LEARNING)
-            self.compared = Exemplar.of(self.comparisons, self.comparisons.shows)
+            self.compared = Exemplar.of(found, found.shows)
+            self.comparisons = found.judged(self.compared.log_ratios() > np.log(len(records)))
 
     @property
     def n_records(self) -> int:

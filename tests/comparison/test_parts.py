@@ -37,11 +37,6 @@ def records():
     return load(simulate_people(2_500, seed=4), id="rec_id", truth="ent_id").records
 
 
-@pytest.fixture(scope="module")
-def whole(records):
-    return kp.Model(records)
-
-
 @pytest.fixture
 def in_parts(monkeypatch):
     """Let few records be many parts."""
@@ -123,3 +118,12 @@ def test_a_comparator_that_cannot_be_sent_is_refused(work):
     with pytest.raises(kp.ModelError, match=r"'first_name'.*module"):
         kp.Model(people, work=work)
     assert kp.Model(people).comparisons.report.n_pairs == 200 * 199 // 2
+
+
+def test_a_model_judges_links_by_what_it_has_learnt(records):
+    """The unrelated of a household look like links only while fields count as independent."""
+    rough, learnt = compare(records), kp.Model(records).comparisons
+    assert learnt.report.n_likely < 0.9 * rough.report.n_likely
+    every = rough.judged(np.ones(len(rough.outcomes), dtype=bool))
+    assert every.report.n_likely == len(rough.pairs) == every.report.n_pairs
+    assert rough.judged(np.zeros(len(rough.outcomes), dtype=bool)).report.missed == 0

@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import polars as pl
@@ -79,6 +79,8 @@ class Comparisons:
     outcome_bands
         By outcome and field, where the level is 0, the band of the value's frequency (0: the
         rarest), else 0.
+    found
+        By outcome, how many pairs have it, and how many of these one key or two keys found.
     level_names
         The levels' names by field.
     agrees
@@ -103,6 +105,7 @@ class Comparisons:
     parts: Parts
     outcomes: Levels
     outcome_bands: Levels
+    found: NDArray[np.int64]
     level_names: tuple[tuple[str, ...], ...]
     swappable: tuple[tuple[int, int], ...]
     u: tuple[Floats, ...]
@@ -129,6 +132,17 @@ class Comparisons:
         """The band of each pair and field, put together when asked for."""
         bands: Levels = self.outcome_bands[self.parts.which]
         return bands
+
+    def judged(self, likely: NDArray[np.bool_]) -> Self:
+        """Return the same with a report by which these outcomes are of likely links.
+
+        At first every field counts as if it were independent of the others. Whoever has learnt
+        which are not, as a model does, judges better: the unrelated of a household share much.
+        """
+        n_likely, once, twice = self.found[likely].sum(axis=0).tolist()
+        missed = missed_share(n_likely, once, twice, len(self.report.keys))
+        report = dataclasses.replace(self.report, n_likely=n_likely, missed=missed)
+        return dataclasses.replace(self, report=report)
 
     def levels_of(self, pairs: NDArray[np.integer[Any]]) -> Levels:
         """Return the levels of any pairs; those that are no candidates have the last level.
@@ -217,20 +231,13 @@ def _assembled(
         names[f] = (*names[f][:-1], SWAPPED, names[f][-1])
         agrees[f] = np.insert(agrees[f], -1, True)
     band_u, band_m = tuple(one.u for one in bands), tuple(one.m for one in bands)
-    likely = likely_links(compared.levels, compared.bands, tuple(u), band_u, band_m, n_records)
-    n_likely, once, twice = compared.counts[likely].sum(axis=0).tolist()
-    report = CandidateReport(
-        n_records=n_records,
-        n_pairs=int(compared.parts.counts.sum()),
-        keys=candidates.keys,
-        n_likely=n_likely,
-        missed=missed_share(n_likely, once, twice, len(candidates.keys)),
-    )
-    return Comparisons(
+    n_pairs = int(compared.parts.counts.sum())
+    whole = Comparisons(
         fields=tuple(one.field for one in used),
         parts=compared.parts,
         outcomes=compared.levels,
         outcome_bands=compared.bands,
+        found=compared.counts,
         level_names=tuple(names),
         agrees=tuple(agrees),
         swappable=tuple(couple.fields for couple in couples),
@@ -239,5 +246,7 @@ def _assembled(
         band_m=band_m,
         together=agreeing_pairs([one.codes for one in used], rng),
         shows=np.column_stack([one.codes >= 0 for one in used]),
-        report=report,
+        report=CandidateReport(n_records, n_pairs, candidates.keys, 0, 0.0),
     )
+    likely = likely_links(compared.levels, compared.bands, tuple(u), band_u, band_m, n_records)
+    return whole.judged(likely)
