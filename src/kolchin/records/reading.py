@@ -11,12 +11,14 @@ import numpy as np
 import polars as pl
 from polars import selectors
 
-from kolchin.records.files import UNREADABLE, open_file, reason
+from kolchin.records.files import open_file
 from kolchin.records.findings import Findings, suggestion
+from kolchin.records.parquet import UNREADABLE, reason
 from kolchin.records.values import from_objects, take
 
 KINDS = (
-    "a pandas, Polars or Arrow table, a DuckDB relation, a dictionary of columns, or a file's path"
+    "a pandas, Polars or Arrow table, a DuckDB relation, a dictionary of columns, or the path of "
+    "a file or of a folder of Parquet files"
 )
 
 
