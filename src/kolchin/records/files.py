@@ -11,7 +11,7 @@ import polars as pl
 from kolchin.records.decoding import decode, unpack
 from kolchin.records.delimited import read_delimited
 from kolchin.records.findings import Findings, shown, some, suggestion
-from kolchin.records.parquet import PARQUET, UNREADABLE, open_parquet, reason
+from kolchin.records.parquet import PARQUET, UNREADABLE, open_parquet, reason, unreadable
 
 TEXT = (".csv", ".tsv", ".tab", ".txt")
 JSON_LINES = (".jsonl", ".ndjson")
@@ -38,7 +38,7 @@ def open_file(path: Path, findings: Findings) -> Opened | None:
             return _open_arrow(data)
         return _open_text(data, path, kind, findings)
     except UNREADABLE as error:
-        findings.fault(f"file {str(path)!r} cannot be read: {reason(error)}.")
+        findings.fault(unreadable(path, reason(error)))
     return None
 
 

@@ -41,6 +41,12 @@ def read_table(
         return None
 
 
+def can_be_scanned(path: Path, findings: Findings) -> bool:
+    """Tell whether a Parquet file, or a folder of them, is a table, or note why it is none."""
+    opened = open_file(path, findings)
+    return opened is not None and bool(_positions(opened[0], None, findings))
+
+
 def _open(table: Any, findings: Findings) -> tuple[list[str], Any] | None:
     """Return a table's column names and something to take columns from."""
     if isinstance(table, str | os.PathLike):
