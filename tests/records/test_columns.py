@@ -192,6 +192,29 @@ def test_files_that_cannot_be_read(path, work, tmp_path):
         assert str(found.value).split(": ")[:2] == str(expected.value).split(": ")[:2]
 
 
+class Elsewhere(Inline):
+    """Workers on another machine, where the file is not there, or is another one."""
+
+    def __init__(self, path, there):
+        super().__init__()
+        self.path, self.there = path, there
+
+    def run(self, task, items):
+        aside = self.path.rename(self.path.with_name("aside"))
+        if self.there is not None:
+            self.there.write_parquet(self.path)
+        results = super().run(task, items)
+        aside.rename(self.path)
+        return results
+
+
+@pytest.mark.parametrize("there", [None, everything().reverse()])
+def test_what_workers_do_not_see_is_looked_at_here(there, path, work):
+    found = load(path, id="key", work=Work(Elsewhere(path, there), work.store))
+    assert not found.texts.is_held
+    assert_same(found, load(path, id="key"))
+
+
 def test_a_column_that_a_task_cannot_read(path, work, monkeypatch):
     def fails(parts, place):
         raise pl.exceptions.ComputeError("a page is damaged\nand more")

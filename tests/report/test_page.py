@@ -1,5 +1,6 @@
 """What the page says, and that it stays small, safe and the same."""
 
+import dataclasses
 import json
 import re
 import subprocess
@@ -11,6 +12,8 @@ import pytest
 from contents import HOSTILE, hostile, large, sampled, texts, tiny
 from pages import Page
 
+from kolchin.records.parquet import Parts
+from kolchin.records.texts import Texts
 from kolchin.report import candidates, diagnostics, pairs, render
 
 CONTENTS = {"sampled": sampled, "large": large, "tiny": tiny, "hostile": hostile}
@@ -289,6 +292,13 @@ def test_missing_parts_are_left_out():
     """A summary from an unfinished run may hold next to nothing."""
     page = Page(render(tiny(summary={})))
     assert "describe about 3 entities" in page.text
+
+
+def test_texts_that_are_not_in_memory(tmp_path):
+    path = tmp_path / "texts.parquet"
+    hostile().values.write_parquet(path)
+    values = Texts.over(Parts.of(path))
+    assert render(dataclasses.replace(hostile(), values=values)) == render(hostile())
 
 
 def test_empty_table():

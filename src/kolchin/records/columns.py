@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 import polars as pl
 
+from kolchin.errors import DataError
 from kolchin.records.cleaning import Cleaned, Cleaning, clean, clean_table
 from kolchin.records.findings import Findings
 from kolchin.records.inference import ColumnReport, found
@@ -134,11 +135,13 @@ class Scanned:
         stored = {self.names[one.place]: one.stored for one in columns if one.single}
         self.cleaned = Stored(self.work.store, stored)
         reports = []
-        for name, looked in zip(self.names, self.work.run(_look, columns), strict=True):
+        for column, looked in zip(columns, self.work.run(_look, columns), strict=True):
+            if isinstance(looked, str):  # to workers on other machines the file may not be there
+                looked = _look(column)
             if isinstance(looked, str):
                 findings.fault(unreadable(self.path, looked))
                 return None
-            report, self.writing[name] = looked
+            report, self.writing[self.names[column.place]] = looked
             reports.append(report)
         return Seen(reports, self.cleaned)
 
@@ -175,8 +178,9 @@ class Column(NamedTuple):
 def _look(column: Column) -> tuple[ColumnReport, Writing] | str:
     """Say what a column is and how it is written, or why it cannot be read; store it cleaned."""
     try:
+        column.parts.check()
         values = _read(column.parts, column.place)
-    except UNREADABLE as error:
+    except (DataError, *UNREADABLE) as error:
         return reason(error)
     cleaned = clean(values, column.how) if column.single else None
     if cleaned is not None:
