@@ -129,7 +129,7 @@ class Scanned:
     def look(self, how: Cleaning, roles: Mapping[str, Kind], findings: Findings) -> Seen | None:
         """Clean each column and find out what it is, or note that it cannot be read."""
         columns = [
-            Column(self.work.store, self.parts, place, name in self.single, roles.get(name), how)
+            Looking(self.work.store, self.parts, place, name in self.single, roles.get(name), how)
             for place, name in enumerate(self.names)
         ]
         stored = {self.names[one.place]: one.stored for one in columns if one.single}
@@ -159,7 +159,7 @@ class Scanned:
         self.cleaned.clear()
 
 
-class Column(NamedTuple):
+class Looking(NamedTuple):
     """A column to look at: its place in some files, and what is known of it."""
 
     store: Store
@@ -175,7 +175,7 @@ class Column(NamedTuple):
         return f"column-{self.place}"
 
 
-def _look(column: Column) -> tuple[ColumnReport, Writing] | str:
+def _look(column: Looking) -> tuple[ColumnReport, Writing] | str:
     """Say what a column is and how it is written, or why it cannot be read; store it cleaned."""
     try:
         column.parts.check()
