@@ -50,6 +50,21 @@ def test_resolve_writes_beside_the_table_and_tells(folder, run):
     assert f"Results are in {run}" in told
 
 
+def test_a_folder_of_parquet_files_is_a_table(folder, tmp_path, monkeypatch):
+    from kolchin.sampling import plan
+
+    monkeypatch.setattr(plan, "FEWEST_WARMUP_STEPS", 60)
+    table = pl.read_csv(folder / "people.csv")
+    (tmp_path / "people").mkdir()
+    monkeypatch.chdir(tmp_path / "people")
+    table[:30].write_parquet("part-0.parquet")
+    table[30:].write_parquet("part-1.parquet")
+    result = runner.invoke(app, ["resolve", ".", *SHORT, "--truth", "ent_id"])
+    assert result.exit_code == 0, result.stderr
+    assert "people: 60 records" in result.stderr
+    assert pl.read_csv(tmp_path / "people.resolved" / "entities.csv").height == 60
+
+
 def test_entities_join_back_by_one_column(folder, run):
     table = pl.read_csv(folder / "people.csv", infer_schema=False)
     entities = pl.read_csv(run / "entities.csv", infer_schema=False)

@@ -127,7 +127,7 @@ def _options(
 
 @app.command()
 def fields(
-    table: Annotated[list[Path], typer.Argument(help="The file, or several to link together.")],
+    table: Annotated[list[Path], typer.Argument(help="The file or folder, or several to link.")],
     out: Annotated[Path | None, typer.Option(help="The .toml file to write.")] = None,
     id_column: Annotated[
         str | None, typer.Option("--id", help="Column that names records.")
@@ -157,7 +157,8 @@ def fields(
 @app.command()
 def resolve(
     table: Annotated[
-        list[Path], typer.Argument(help="The table: one file, or several to link.", metavar="TABLE")
+        list[Path],
+        typer.Argument(help="The table: one file or folder, or several to link.", metavar="TABLE"),
     ],
     out: Annotated[
         Path | None, typer.Option(help="The directory to write to; TABLE.resolved by default.")
@@ -208,7 +209,8 @@ def resolve(
     from kolchin import resolution
     from kolchin.resolution.settings import seconds_of
 
-    where = out or table[0].with_name(f"{table[0].name}.resolved")
+    named = table[0] if table[0].name.strip(".") else table[0].resolve()
+    where = out or named.with_name(f"{named.name}.resolved")
     with _resumable(where):
         result = resolution.resolve(
             table[0] if len(table) == 1 else table,

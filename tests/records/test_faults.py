@@ -129,8 +129,36 @@ class TestFiles:
         nowhere = tmp_path / "nowhere" / "people.csv"
         assert faults(nowhere) == [f"file {str(nowhere)!r} does not exist."]
 
-    def test_folder(self, tmp_path):
-        assert faults(tmp_path) == [f"{str(tmp_path)!r} is a folder; name a file in it."]
+    def test_folder_without_parquet_files(self, tmp_path):
+        (tmp_path / "people.csv").write_text("a\n")
+        (tmp_path / "_metadata.parquet").touch()
+        assert faults(tmp_path) == [
+            f"{str(tmp_path)!r} is a folder without Parquet files; name a file in it, or a folder "
+            "of files whose names end in '.parquet' or '.pq'."
+        ]
+
+    def test_folder_of_different_files(self, tmp_path):
+        good = pl.DataFrame(GOOD)
+        good.write_parquet(tmp_path / "0.parquet")
+        good.rename({"year": "yaer"}).write_parquet(tmp_path / "1.parquet")
+        good.cast(pl.String).write_parquet(tmp_path / "2.parquet")
+        (fault,) = faults(tmp_path)
+        assert fault == (
+            f"file {str(tmp_path / '1.parquet')!r} has other columns than '0.parquet': it lacks "
+            "'year'; it has 'yaer' besides. The files of a folder must have the same columns, of "
+            "the same types. Others that differ: 1."
+        )
+        (tmp_path / "1.parquet").unlink()
+        (fault,) = faults(tmp_path)
+        assert (
+            "2.parquet' has other columns than '0.parquet': 'year' is String, not Int64." in fault
+        )
+
+    def test_folder_with_a_damaged_file(self, tmp_path):
+        pl.DataFrame(GOOD).write_parquet(tmp_path / "0.parquet")
+        (tmp_path / "1.parquet").write_bytes(b"no such thing")
+        (fault,) = faults(tmp_path)
+        assert fault.startswith(f"file {str(tmp_path / '1.parquet')!r} cannot be read: ")
 
     def test_unknown_suffix(self, tmp_path):
         path = tmp_path / "people.xlsx"

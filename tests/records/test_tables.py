@@ -56,6 +56,19 @@ def as_parquet(folder):
     return folder / "people.parquet"
 
 
+def as_parts(folder):
+    """Write the rows to several files, as Spark does, among others that are none of them."""
+    path = folder / "people.parquet"
+    (path / "part-9.parquet").mkdir(parents=True)
+    (path / "_SUCCESS").touch()
+    as_polars()[:2].write_parquet(path / "part-0[a].parquet")
+    as_polars()[2:5].select(reversed(CONTENT)).write_parquet(path / "part-1.PQ")
+    as_polars()[5:].write_parquet(path / "part-2.snappy.parquet")
+    for other in ("_metadata.parquet", ".part-0.parquet", "part-0.parquet.crc"):
+        (path / other).write_bytes(b"something else")
+    return path
+
+
 def as_duckdb_file(folder):
     path = as_parquet(folder)
     return duckdb.sql(f"select * from '{path}'")
@@ -86,6 +99,8 @@ MAKERS = {
     "duckdb": as_duckdb_file,
     "parquet": as_parquet,
     "parquet name": lambda folder: str(as_parquet(folder)),
+    "parquet folder": as_parts,
+    "parquet folder's name": lambda folder: f"{as_parts(folder)}/",
 }
 
 

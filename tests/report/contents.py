@@ -6,17 +6,21 @@ import numpy as np
 import polars as pl
 
 import kolchin as kp
+from kolchin.records.texts import Texts
 from kolchin.report import Content
 from kolchin.simulation import simulate_paper
 
 QUANTILES = {"q05": 0.05, "q50": 0.5, "q95": 0.95}
 
 
+def texts(columns) -> Texts:
+    return Texts.of(pl.DataFrame(columns))
+
+
 @cache
 def sampled() -> Content:
     """Return what a short run on the simulated survey finds."""
     table = simulate_paper("italy", delta=0.02, seed=1)
-    values = table.select(pl.all().cast(pl.String))
     columns = [name for name in table.columns if name not in ("rec_id", "ent_id")]
     records = kp.Records.from_table(table.select(columns))
     posterior = kp.sample(
@@ -71,7 +75,7 @@ def sampled() -> Content:
             }
         ),
         links=links,
-        values=values,
+        values=Texts.of(table),
         fields=_fields(table, columns),
         sizes=_sizes(posterior),
         traces={
@@ -138,7 +142,7 @@ def large(n_records: int = 100_000) -> Content:
                 },
             }
         ),
-        values=pl.DataFrame(
+        values=texts(
             {
                 "id": [f"C{k:06d}" for k in range(n_records)],
                 "name": rng.choice(
@@ -210,7 +214,7 @@ def tiny(**changes) -> Content:
                 "name": pl.Float64,
             }
         ),
-        "values": pl.DataFrame({"id": ["a", "b", "c"], "name": ["Ann", "Bob", None]}),
+        "values": texts({"id": ["a", "b", "c"], "name": ["Ann", "Bob", None]}),
         "fields": pl.DataFrame(
             {
                 "column": ["id", "name"],
@@ -269,7 +273,7 @@ def hostile() -> Content:
         summary=summary,
         entities=tiny().entities.with_columns(record=pl.Series(["a", HOSTILE, "c"])),
         links=pl.DataFrame(links),
-        values=pl.DataFrame(
+        values=texts(
             {
                 HOSTILE: [HOSTILE, other, "x"],
                 "plain": ["1", "2", None],

@@ -1,5 +1,6 @@
 """What the page says, and that it stays small, safe and the same."""
 
+import dataclasses
 import json
 import re
 import subprocess
@@ -8,9 +9,11 @@ import sys
 import numpy as np
 import polars as pl
 import pytest
-from contents import HOSTILE, hostile, large, sampled, tiny
+from contents import HOSTILE, hostile, large, sampled, texts, tiny
 from pages import Page
 
+from kolchin.records.parquet import Parts
+from kolchin.records.texts import Texts
 from kolchin.report import candidates, diagnostics, pairs, render
 
 CONTENTS = {"sampled": sampled, "large": large, "tiny": tiny, "hostile": hostile}
@@ -139,7 +142,7 @@ def test_field_named_like_a_column_of_the_links():
     links = {"record_a": ["a"], "record_b": ["b"], "probability": [0.5], "same_entity": [False]}
     content = tiny(
         links=pl.DataFrame(links | {"probability_bits": [2.0]}),
-        values=pl.DataFrame({"probability": ["high", "low", None]}),
+        values=texts({"probability": ["high", "low", None]}),
     )
     (row,) = pairs.undecided_pairs(content)[0].rows
     assert (row.name, row.state, row.bits) == ("probability", "differs", "+2.0")
@@ -265,7 +268,7 @@ def test_wide_tables_and_long_values_stay_bounded():
             {"record_a": ["a"], "record_b": ["b"], "probability": [0.5], "same_entity": [False]}
             | {name: [float(k % 7) - 3] for k, name in enumerate(names)}
         ),
-        values=pl.DataFrame({name: ["x" * 100_000, "y", None] for name in names[:20]}),
+        values=texts({name: ["x" * 100_000, "y", None] for name in names[:20]}),
         fields=pl.DataFrame(
             {
                 "column": names,
@@ -291,11 +294,18 @@ def test_missing_parts_are_left_out():
     assert "describe about 3 entities" in page.text
 
 
+def test_texts_that_are_not_in_memory(tmp_path):
+    path = tmp_path / "texts.parquet"
+    hostile().values.write_parquet(path)
+    values = Texts.over(Parts.of(path))
+    assert render(dataclasses.replace(hostile(), values=values)) == render(hostile())
+
+
 def test_empty_table():
     content = tiny(
         summary={},
         entities=tiny().entities.clear(),
-        values=tiny().values.clear(),
+        values=texts(tiny().values.frame().clear()),
         sizes=tiny().sizes.clear(),
         traces={},
     )

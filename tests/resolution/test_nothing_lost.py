@@ -360,6 +360,19 @@ class TestFaults:
             kp.resume(out)
         self.unchanged(files)
 
+    def test_a_changed_folder(self, people, tmp_path):
+        folder, out = tmp_path / "people", tmp_path / "run"
+        folder.mkdir()
+        people[:20].write_parquet(folder / "a.parquet")
+        people[20:].write_parquet(folder / "b.parquet")
+        files = self.stopped(folder, out)
+        (folder / "b.parquet").rename(folder / "0.parquet")
+        with pytest.raises(kp.DataError, match=r"^people has changed since the run began"):
+            kp.resume(out)
+        self.unchanged(files)
+        (folder / "0.parquet").rename(folder / "b.parquet")
+        assert kp.resume(out).entities["record"].equals(people["rec_id"].alias("record"))
+
     def test_an_input_that_cannot_be_read(self, table, tmp_path):
         out = tmp_path / "run"
         files = self.stopped(table, out)

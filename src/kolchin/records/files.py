@@ -11,16 +11,13 @@ import polars as pl
 from kolchin.records.decoding import decode, unpack
 from kolchin.records.delimited import read_delimited
 from kolchin.records.findings import Findings, shown, some, suggestion
+from kolchin.records.parquet import PARQUET, UNREADABLE, open_parquet, reason, unreadable
 
 TEXT = (".csv", ".tsv", ".tab", ".txt")
 JSON_LINES = (".jsonl", ".ndjson")
-PARQUET = (".parquet", ".pq")
 ARROW = (".arrow", ".feather", ".ipc")
 COMPRESSED = (".gz", ".zst")
 KINDS = TEXT + JSON_LINES + PARQUET + ARROW
-
-# Polars' panics are no exceptions to Python; a damaged file may bring one about.
-UNREADABLE = (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
 
 Opened = tuple[list[str], Any]
 
@@ -32,7 +29,7 @@ def open_file(path: Path, findings: Findings) -> Opened | None:
         return None
     try:
         if kind in PARQUET:
-            return _open_parquet(path)
+            return open_parquet(path, findings)
         data = unpack(path.read_bytes())
         if not data.strip():
             findings.fault(f"file {str(path)!r} is empty.")
@@ -41,21 +38,19 @@ def open_file(path: Path, findings: Findings) -> Opened | None:
             return _open_arrow(data)
         return _open_text(data, path, kind, findings)
     except UNREADABLE as error:
-        findings.fault(f"file {str(path)!r} cannot be read: {reason(error)}.")
+        findings.fault(unreadable(path, reason(error)))
     return None
 
 
-def reason(error: BaseException) -> str:
-    """Return the first line of what an error says."""
-    return (str(error).strip() or type(error).__name__).split("\n")[0].rstrip(".")
-
-
 def _kind(path: Path, findings: Findings) -> str | None:
-    """Return the suffix that says how to read a file, once it is known that it can be opened."""
+    """Return the suffix that says how to read a file, once it is known that it can be opened.
+
+    A folder is read as its Parquet files are.
+    """
     kind = Path(path.stem if path.suffix.lower() in COMPRESSED else path).suffix.lower()
     if path.is_dir():
-        findings.fault(f"{str(path)!r} is a folder; name a file in it.")
-    elif not path.exists():
+        return PARQUET[0]
+    if not path.exists():
         siblings = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
         findings.fault(f"file {str(path)!r} does not exist.{suggestion(path.name, siblings)}")
     elif kind not in KINDS:
@@ -66,11 +61,6 @@ def _kind(path: Path, findings: Findings) -> str | None:
     else:
         return kind
     return None
-
-
-def _open_parquet(path: Path) -> Opened:
-    frame = pl.scan_parquet(path, glob=False)
-    return frame.collect_schema().names(), frame
 
 
 def _open_arrow(data: bytes) -> Opened:

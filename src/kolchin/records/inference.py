@@ -22,6 +22,7 @@ from kolchin.records.fields import (
     Text,
 )
 from kolchin.records.findings import Findings, shown, some
+from kolchin.records.roles import WHY
 from kolchin.records.shapes import Kind, is_free_text, is_written, kind_of_values, words_of
 
 COMPARED: dict[Kind, type[Compared]] = {
@@ -129,6 +130,16 @@ def tally(column: Cleaned) -> Tally:
     counts = column.values.counts.astype(np.float64)
     n_present = int(counts.sum())
     return Tally(n_present, counts.size, float(counts @ counts) / n_present if n_present else 0.0)
+
+
+def found(name: str, column: Cleaned | None, role: Kind | None) -> ColumnReport:
+    """Say what a column is: the part it was given, or what its values show; None is compound."""
+    if column is None:
+        why = "it holds lists or other compound values, not single ones"
+        return ColumnReport(name, Kind.COMPOUND, False, why, 0, 0.0, {}, 0.0)
+    if role is not None:
+        return reported(name, column, role, False, WHY[role])
+    return inferred(name, column)
 
 
 def inferred(name: str, column: Cleaned) -> ColumnReport:

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from kolchin.records.findings import Findings, some, suggestion
+from kolchin.records.parquet import PARQUET
 from kolchin.records.reading import read_table
 from kolchin.records.values import as_text
 
@@ -29,6 +30,15 @@ def read_tables(table: Any, findings: Findings) -> tuple[pl.DataFrame, pl.Series
     if len(whole) < len(frames):
         return None
     return _linked(dict(zip(_labels(paths), whole, strict=True)), findings)
+
+
+def parquet_path(table: Any) -> Path | None:
+    """Return the path of a single Parquet file, or of a folder of them; None for other tables."""
+    listed = table if _are_paths(table) else [table]
+    if len(listed) != 1 or not isinstance(listed[0], str | os.PathLike):
+        return None
+    path = Path(listed[0])
+    return path if path.is_dir() or path.suffix.lower() in PARQUET else None
 
 
 def _are_paths(table: Any) -> bool:

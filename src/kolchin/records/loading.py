@@ -14,30 +14,27 @@ from kolchin.records.cleaning import (
     MISSING_MARKERS,
     Cleaned,
     Cleaning,
-    clean_table,
     cleaned_weights,
     cleaning,
 )
+from kolchin.records.columns import Table, open_table
 from kolchin.records.encoding import encode_fields
 from kolchin.records.fields import Categorical, Field, FieldLike, declared
 from kolchin.records.findings import Findings, suggestion
 from kolchin.records.inference import (
     ColumnReport,
     choose,
-    inferred,
     kind_of_field,
     limited,
-    reported,
     settled,
 )
-from kolchin.records.linking import read_tables
 from kolchin.records.records import Records
-from kolchin.records.roles import WHY, Roles, check_roles, ids_of, text_of
+from kolchin.records.roles import WHY, Roles, check_roles, ids_of, row_numbers, text_of
 from kolchin.records.shapes import Kind, kind_of_values
-from kolchin.records.values import as_text
+from kolchin.records.texts import Texts
+from kolchin.work import Work
 
 FieldsLike = Iterable[FieldLike] | FieldLike | os.PathLike[str] | None
-BATCH = 100_000
 MOST_LINES = 20
 
 
@@ -49,7 +46,7 @@ class Loaded:
     ----------
     records
         What the model sees.
-    values
+    texts
         Every input column as text, as it was before normalisation, one row a record.
     ids
         A name a record, all different: the id column's values, else the row number from 0.
@@ -68,7 +65,7 @@ class Loaded:
     """
 
     records: Records
-    values: pl.DataFrame
+    texts: Texts
     ids: pl.Series
     id_column: str | None
     truth: pl.Series | None
@@ -76,6 +73,11 @@ class Loaded:
     columns: tuple[ColumnReport, ...]
     notes: tuple[str, ...]
     fingerprint: str
+
+    @property
+    def values(self) -> pl.DataFrame:
+        """Every input column as text, in memory."""
+        return self.texts.frame()
 
     def field_table(self) -> pl.DataFrame:
         """Return what was found about each column as a table."""
@@ -91,12 +93,18 @@ class Inspection:
 
 
 class _Opened(NamedTuple):
-    """A table that was read, its columns cleaned, and which of them have a part of their own."""
+    """A table, what was seen in its columns, and which of them have a part of their own."""
 
-    frame: pl.DataFrame
+    table: Table
     origin: pl.Series | None
+    reports: tuple[ColumnReport, ...]
     cleaned: Mapping[str, Cleaned]
-    roles: Mapping[str, Kind]
+    roles: Roles
+
+    @property
+    def kinds(self) -> Mapping[str, Kind]:
+        """The parts that columns have."""
+        return self.roles.kinds
 
 
 def load(
@@ -108,6 +116,7 @@ def load(
     truth: str | None = None,
     normalise: bool = True,
     missing: Iterable[str] = MISSING_MARKERS,
+    work: Work | None = None,
 ) -> Loaded:
     """Read a table, find out what its columns are, and encode those that tell entities apart.
 
@@ -126,6 +135,9 @@ def load(
         Whether values that differ in case, spaces, accents or Unicode form alone are the same.
     missing
         The values, whatever their case, that stand for none; empty ones always do.
+    work
+        An engine whose tasks look at the columns of a Parquet table, one each. The result is the
+        same; `texts` is then read from the files when it is asked for.
 
     Raises
     ------
@@ -141,21 +153,22 @@ def load(
     findings = Findings()
     how = _cleaning(normalise, missing, findings)
     wanted = _wanted(fields, findings)
-    opened = _open(table, Roles(id, source, truth), how, findings)
-    frame, cleaned = opened.frame, opened.cleaned
+    opened = _open(table, Roles(id, source, truth), how, findings, work)
     reports, chosen = _decide(opened, wanted, how, findings)
-    columns = encode_fields(chosen, cleaned, findings)
-    origin = opened.origin if source is None else text_of(frame, cleaned, source, "source")
-    known = text_of(frame, cleaned, truth, "truth")
+    columns = encode_fields(chosen, opened.cleaned, findings)
+    origin = opened.origin if source is None else _part(opened, source, "source")
+    known = None if truth is None else _part(opened, truth, "truth")
     if known is not None and known.len() and not known.count():
         findings.fault(f"column {truth!r}, the truth, has no values: all are missing.")
-    ids = ids_of(frame, id, origin, findings)
+    read = opened.table
+    ids = row_numbers(read.n_records) if id is None else ids_of(read.column(id), origin, findings)
     findings.stop_on_faults()
     records = Records._from_columns(columns)
-    values = pl.DataFrame({column.name: as_text(column) for column in frame})
+    texts = read.texts()
+    read.close()
     return Loaded(
-        *(records, values, ids, id, known, origin, reports, tuple(findings.notes)),
-        fingerprint=_fingerprint(records, values, ids),
+        *(records, texts, ids, id, known, origin, reports, tuple(findings.notes)),
+        fingerprint=_fingerprint(records, texts, ids),
     )
 
 
@@ -172,7 +185,7 @@ def inspect(
     findings = Findings()
     how = _cleaning(normalise, missing, findings)
     opened = _open(table, Roles(id, source, truth), how, findings)
-    reports = limited(settled(_inferred(opened, name) for name in opened.frame.columns))
+    reports = limited(opened.reports)
     _note_markers(reports, findings)
     return Inspection(reports, tuple(findings.notes))
 
@@ -196,31 +209,28 @@ def _wanted(fields: FieldsLike, findings: Findings) -> tuple[Field, ...] | dict[
     return declared(fields, findings, kind=Field)
 
 
-def _open(table: Any, roles: Roles, how: Cleaning, findings: Findings) -> _Opened:
-    """Read and clean a table; raise an error when there is none to go on with."""
+def _open(
+    table: Any, roles: Roles, how: Cleaning, findings: Findings, work: Work | None = None
+) -> _Opened:
+    """Read a table and look at its columns; raise an error when there is none to go on with."""
     n_faults = len(findings.faults)
-    read = read_tables(table, findings)
+    read = open_table(table, findings, work)
     if read is not None:
-        frame, origin = read
-        cleaned = clean_table(frame, how)
-        check_roles(roles, frame, cleaned, findings)
-        if frame.height < 2:
-            findings.fault(f"at least two records are needed. Got {frame.height} instead.")
+        found, origin = read
+        check_roles(roles, found.names, found.single, findings)
+        if found.n_records < 2:
+            findings.fault(f"at least two records are needed. Got {found.n_records} instead.")
         if len(findings.faults) == n_faults:
-            return _Opened(frame, origin, cleaned, roles.kinds)
+            seen = found.look(how, roles.kinds, findings)
+            if seen is not None:
+                return _Opened(found, origin, settled(seen.reports), seen.cleaned, roles)
     findings.stop_on_faults()
     raise AssertionError("a table that was not read has a fault")
 
 
-def _inferred(opened: _Opened, name: str) -> ColumnReport:
-    """Say what a column is: the part it was given, or what its values show."""
-    if name not in opened.cleaned:
-        why = "it holds lists or other compound values, not single ones"
-        return ColumnReport(name, Kind.COMPOUND, False, why, 0, 0.0, {}, 0.0)
-    if name in opened.roles:
-        role = opened.roles[name]
-        return reported(name, opened.cleaned[name], role, False, WHY[role])
-    return inferred(name, opened.cleaned[name])
+def _part(opened: _Opened, column: str, name: str) -> pl.Series:
+    """Return the column of a part as text."""
+    return text_of(opened.table.column(column), opened.cleaned[column].values.codes, name)
 
 
 def _decide(
@@ -230,21 +240,21 @@ def _decide(
     findings: Findings,
 ) -> tuple[tuple[ColumnReport, ...], Sequence[Field]]:
     """Say of each column whether it is used, and return the fields in the order they were given."""
-    reports = settled(_inferred(opened, name) for name in opened.frame.columns)
+    reports = opened.reports
     _note_markers(reports, findings)
     if wanted is None:
         reports = limited(reports)
-        return reports, choose([one for one in reports if one.column not in opened.roles], findings)
+        return reports, choose([one for one in reports if one.column not in opened.kinds], findings)
     if isinstance(wanted, Mapping):
         _check_columns(opened, wanted, [c for c, choice in wanted.items() if choice.use], findings)
-        reports = tuple(_as_chosen(one, wanted, opened.roles) for one in reports)
+        reports = tuple(_as_chosen(one, wanted, opened.kinds) for one in reports)
         return reports, choose([one for one in reports if one.used], findings)
     named = [field.column for field in wanted]
     _check_columns(opened, named, named, findings)
     of_column = {one.column: one for one in reports}
     fields = [_of_a_kind(field, of_column, opened) for field in wanted]
     by_name = {field.column: field for field in fields}
-    reports = tuple(_as_named(one, by_name, opened.roles) for one in reports)
+    reports = tuple(_as_named(one, by_name, opened.kinds) for one in reports)
     return reports, [_with_clean_weights(field, how) for field in fields]
 
 
@@ -252,15 +262,15 @@ def _check_columns(
     opened: _Opened, named: Iterable[str], used: Iterable[str], findings: Findings
 ) -> None:
     """Find fault with names that no column has, and with columns that cannot be fields."""
-    known = opened.frame.columns
+    known = opened.table.names
     there = set(known)
     for name in named:
         if name not in there:
             findings.fault(f"the table has no column {name!r}.{suggestion(name, known)}")
     for name in used:
-        if name in opened.roles:
+        if name in opened.kinds:
             findings.fault(
-                f"column {name!r} cannot be a field: {WHY[opened.roles[name]]}; take it out of "
+                f"column {name!r} cannot be a field: {WHY[opened.kinds[name]]}; take it out of "
                 "fields."
             )
         elif name in there and name not in opened.cleaned:
@@ -340,13 +350,16 @@ def column_table(reports: Iterable[ColumnReport]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema)
 
 
-def _fingerprint(records: Records, values: pl.DataFrame, ids: pl.Series) -> str:
+def _fingerprint(records: Records, texts: Texts, ids: pl.Series) -> str:
     """Hash what a run depends on; batches keep the memory small."""
     digest = hashlib.blake2b(digest_size=16)
-    named = pl.DataFrame([ids, *(column.alias(f"_{i}") for i, column in enumerate(values))])
-    for batch in named.iter_slices(BATCH):
-        digest.update(batch.write_csv(include_header=False).encode())
-    for name in (*values.columns, *records.names):
+    first = 0
+    for batch in texts.batches():
+        own = ids.slice(first, batch.height)
+        named = pl.DataFrame([own, *(column.alias(f"_{i}") for i, column in enumerate(batch))])
+        digest.update(named.write_csv(include_header=False).encode())
+        first += batch.height
+    for name in (*texts.columns, *records.names):
         digest.update(f"{name!r};".encode())
     for field in records.fields:
         digest.update(f"{type(field).__name__}{getattr(field, 'cuts', ())!r};".encode())

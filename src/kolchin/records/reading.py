@@ -11,12 +11,14 @@ import numpy as np
 import polars as pl
 from polars import selectors
 
-from kolchin.records.files import UNREADABLE, open_file, reason
+from kolchin.records.files import open_file
 from kolchin.records.findings import Findings, suggestion
+from kolchin.records.parquet import UNREADABLE, reason
 from kolchin.records.values import from_objects, take
 
 KINDS = (
-    "a pandas, Polars or Arrow table, a DuckDB relation, a dictionary of columns, or a file's path"
+    "a pandas, Polars or Arrow table, a DuckDB relation, a dictionary of columns, or the path of "
+    "a file or of a folder of Parquet files"
 )
 
 
@@ -37,6 +39,12 @@ def read_table(
         what = f"file {str(table)!r}" if isinstance(table, str | os.PathLike) else "the table"
         findings.fault(f"{what} cannot be read: {reason(error)}.")
         return None
+
+
+def can_be_scanned(path: Path, findings: Findings) -> bool:
+    """Tell whether a Parquet file, or a folder of them, is a table, or note why it is none."""
+    opened = open_file(path, findings)
+    return opened is not None and bool(_positions(opened[0], None, findings))
 
 
 def _open(table: Any, findings: Findings) -> tuple[list[str], Any] | None:

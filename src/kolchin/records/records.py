@@ -50,7 +50,7 @@ class Records:
         ----------
         table
             A pandas, Polars or Arrow table, a DuckDB relation, a dictionary of columns, or the path
-            of a CSV, TSV, JSON lines, Parquet or Arrow file.
+            of a CSV, TSV, JSON lines, Parquet or Arrow file, or of a folder of Parquet files.
         fields
             Fields or column names. By default every column, apart from those that cannot
             tell entities apart: empty ones, constants, identifiers, near-keys, free text and

@@ -1,11 +1,12 @@
 """Columns with a part of their own: ids, sources and the truth, which are never fields."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from kolchin.records.cleaning import Cleaned
 from kolchin.records.findings import Findings, shown, suggestion
 from kolchin.records.shapes import Kind
 from kolchin.records.values import as_text, tidy
@@ -38,39 +39,32 @@ class Roles(NamedTuple):
 
 
 def check_roles(
-    roles: Roles, frame: pl.DataFrame, cleaned: Mapping[str, Cleaned], findings: Findings
+    roles: Roles, columns: Sequence[str], single: Container[str], findings: Findings
 ) -> None:
     """Find fault with columns that were given and are not there, or for two parts at once."""
     taken: dict[str, Kind] = {}
     for kind, column in roles.given():
-        if column not in frame.columns:
-            hint = suggestion(str(column), frame.columns)
+        if column not in columns:
+            hint = suggestion(str(column), columns)
             findings.fault(f"the table has no column {column!r} to be the {kind}.{hint}")
-        elif column not in cleaned:
+        elif column not in single:
             findings.fault(f"column {column!r} holds compound values and cannot be the {kind}.")
         elif column in taken:
             findings.fault(f"column {column!r} cannot be both the {taken[column]} and the {kind}.")
         taken[column] = kind
 
 
-def text_of(
-    frame: pl.DataFrame, cleaned: Mapping[str, Cleaned], column: str | None, name: str
-) -> pl.Series | None:
-    """Return a column as text under another name, null where it is missing."""
-    if column is None:
-        return None
-    text = as_text(frame.get_column(column)).str.strip_chars()
-    return text.set(pl.Series(cleaned[column].values.codes < 0), None).alias(name)
+def text_of(values: pl.Series, codes: NDArray[np.int32], name: str) -> pl.Series:
+    """Return a column as text under another name, null where it is missing by its codes."""
+    text = as_text(values).str.strip_chars()
+    return text.set(pl.Series(codes < 0), None).alias(name)
 
 
-def ids_of(
-    frame: pl.DataFrame, column: str | None, source: pl.Series | None, findings: Findings
-) -> pl.Series:
+def ids_of(values: pl.Series, source: pl.Series | None, findings: Findings) -> pl.Series:
     """Return a name a record, all different, or note which are missing or given twice."""
-    rows = pl.int_range(frame.height, dtype=pl.Int64, eager=True).alias("record")
-    if column is None:
-        return rows
-    ids = tidy(frame.get_column(column).alias("record"))
+    column = values.name
+    rows = row_numbers(values.len())
+    ids = tidy(values.alias("record"))
     if not ids.dtype.is_integer():
         ids = as_text(ids).str.strip_chars()
         ids = ids.set(ids == "", None)
@@ -92,6 +86,11 @@ def ids_of(
             return told_apart
     findings.fault(_repeated(ids, column))
     return ids
+
+
+def row_numbers(n_records: int) -> pl.Series:
+    """Return the names of records that have no ids."""
+    return pl.int_range(n_records, dtype=pl.Int64, eager=True).alias("record")
 
 
 def _repeated(ids: pl.Series, column: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from decimal import Decimal
 from numbers import Number, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -80,49 +80,91 @@ def is_nested(values: pl.Series) -> bool:
     return values.dtype.is_nested() or values.dtype == pl.Object
 
 
-def tidy(values: pl.Series) -> pl.Series:
+def tidy(values: pl.Series, whole: bool | None = None) -> pl.Series:
     """Bring a column to the form in which equal content is equal, whatever table it came from.
 
     NaN becomes missing, categories become text, floats that are all whole become
-    integers, and times that are all midnight become dates.
+    integers, and times that are all midnight become dates. Of a part of a column, it must be
+    said whether all of the column is whole.
     """
     dtype = values.dtype
     if dtype in (pl.Categorical, pl.Enum):
-        return tidy(values.cast(pl.String))
+        return values.cast(pl.String)
     if dtype == pl.String:
         return values
     if dtype.is_float() or dtype.is_decimal():
-        return _whole(values.cast(pl.Float64).fill_nan(None))
+        return _whole(values.cast(pl.Float64).fill_nan(None), whole)
     if isinstance(dtype, pl.Datetime):
-        return _dated(values.dt.convert_time_zone("UTC") if dtype.time_zone else values)
+        return _dated(values.dt.convert_time_zone("UTC") if dtype.time_zone else values, whole)
     return values
 
 
-def _whole(values: pl.Series) -> pl.Series:
+def _whole(values: pl.Series, whole: bool | None) -> pl.Series:
     """Make integers of floats that are all whole, such as those of a pandas column with gaps."""
-    whole = (values.round() == values) & (values.abs() < EXACT)
-    return values.cast(pl.Int64) if whole.all() else values
+    if whole is None:
+        whole = ((values.round() == values) & (values.abs() < EXACT)).all()
+    return values.cast(pl.Int64) if whole else values
 
 
-def _dated(values: pl.Series) -> pl.Series:
+def _dated(values: pl.Series, whole: bool | None) -> pl.Series:
     """Make dates of times without a zone that are all midnight, since pandas has no dates."""
-    dtype = values.dtype
-    midnight = isinstance(dtype, pl.Datetime) and dtype.time_zone is None
-    if midnight and (values.dt.truncate("1d") == values).all():
-        return values.cast(pl.Date)
-    return values.dt.cast_time_unit("us")
+    if whole is None:
+        dtype = values.dtype
+        no_zone = isinstance(dtype, pl.Datetime) and dtype.time_zone is None
+        whole = no_zone and (values.dt.truncate("1d") == values).all()
+    return values.cast(pl.Date) if whole else values.dt.cast_time_unit("us")
+
+
+class Writing(NamedTuple):
+    """How a column is written as text, which may take a look at all of it.
+
+    Parameters
+    ----------
+    whole
+        Whether it becomes integers, or dates, before that.
+    each
+        Whether its values are written one by one, as Python does.
+    """
+
+    whole: bool
+    each: bool
+
+
+def writing(values: pl.Series) -> Writing:
+    """Find out how a column is written as text."""
+    if is_nested(values):
+        return Writing(False, True)
+    if values.dtype == pl.String:
+        return Writing(False, False)
+    plain = tidy(values)
+    return Writing(
+        plain.dtype != values.dtype and plain.dtype in (pl.Int64, pl.Date), _is_odd(plain)
+    )
+
+
+def _is_odd(values: pl.Series) -> bool:
+    """Tell whether values cannot be cast to text, such as bytes that are none."""
+    if values.dtype.is_numeric() or values.dtype in (pl.Boolean, pl.Date, pl.Datetime):
+        return False
+    try:
+        values.cast(pl.String)
+    except pl.exceptions.PolarsError:
+        return True
+    return False
+
+
+def written(values: pl.Series, how: Writing) -> pl.Series:
+    """Write a column, or a part of it, as text, under its name."""
+    if not how.each and values.dtype == pl.String:
+        return values
+    # Polars takes a series' own name for a pattern when it is "*" or like "^...$".
+    plain = values if is_nested(values) else tidy(values.alias("value"), how.whole)
+    if not how.each:
+        return plain.cast(pl.String).alias(values.name)
+    texts = [None if value is None else str(value) for value in plain.to_list()]
+    return pl.Series(values.name, texts, dtype=pl.String)
 
 
 def as_text(values: pl.Series) -> pl.Series:
     """Write the values of any column as text, under its name."""
-    if is_nested(values):
-        written = [None if value is None else str(value) for value in values.to_list()]
-        return pl.Series(values.name, written, dtype=pl.String)
-    if values.dtype == pl.String:
-        return values
-    plain = tidy(values.alias("value"))
-    try:
-        return plain.cast(pl.String).alias(values.name)
-    except pl.exceptions.PolarsError:  # bytes that are no text
-        written = [None if value is None else str(value) for value in plain.to_list()]
-        return pl.Series(values.name, written, dtype=pl.String)
+    return written(values, writing(values.alias("value")))

@@ -7,6 +7,8 @@ from typing import Any
 import polars as pl
 from numpy.typing import NDArray
 
+from kolchin.records.texts import Texts
+
 LINK_COLUMNS = ("record_a", "record_b", "probability", "same_entity")
 ENTITY_COUNT_NAMES = ("n_entities", "n_clusters", "K")
 """Names under which the traces may hold the number of entities."""
@@ -35,7 +37,7 @@ class Content:
     summary: Mapping[str, Any]
     entities: pl.DataFrame
     links: pl.DataFrame
-    values: pl.DataFrame
+    values: Texts
     fields: pl.DataFrame
     sizes: pl.DataFrame
     traces: Mapping[str, NDArray[Any]]

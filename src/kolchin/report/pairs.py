@@ -139,7 +139,7 @@ def _start_in_words(content: Content) -> str:
 
 
 def _record(content: Content, row: int | None) -> Mapping[str, Any]:
-    return {} if row is None else content.values.row(row, named=True)
+    return {} if row is None else content.values.row(row)
 
 
 def _largest(bits: Mapping[str, float]) -> list[str]:

@@ -68,16 +68,20 @@ class RunDirectory:
                 "--out names another directory, and --overwrite replaces it."
             )
 
-    def begin(self, given: Input, asked: dict[str, Any]) -> None:
-        """Clear an older run away and write what this one starts from; run.json comes last."""
+    def begin(self, given: Input, asked: dict[str, Any]) -> Input:
+        """Clear an older run away and write what this one starts from; run.json comes last.
+
+        Return the input as it is kept.
+        """
         with self.writing():
             (self.posterior / "run.json").unlink(missing_ok=True)
             for name in RESULTS:
                 (self.path / name).unlink(missing_ok=True)
             for old in [*self.posterior.glob("draws-*.npz"), self.posterior / "state.npz"]:
                 old.unlink(missing_ok=True)
-            given.save(self.posterior)
+            given = given.save(self.posterior)
         self.ask(asked)
+        return given
 
     def ask(self, asked: dict[str, Any]) -> None:
         """Write what is asked for."""

@@ -4,7 +4,7 @@ import io
 import json
 import zipfile
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -29,6 +29,8 @@ from kolchin.records import (
 )
 from kolchin.records.findings import suggestion
 from kolchin.records.loading import Loaded
+from kolchin.records.parquet import Parts
+from kolchin.records.texts import Texts
 
 KINDS: dict[str, Any] = {
     kind.__name__: kind for kind in (Categorical, Text, Name, Date, Number, Email, Phone, Code)
@@ -46,7 +48,7 @@ class Input:
     ----------
     title : the input's name.
     records : the encoded fields.
-    values : the input's columns as text.
+    texts : the input's columns as text.
     about : one row a record: ``record`` (its id) and, where known, ``truth`` and ``source``.
     fields : what became of each column.
     id_column : the name of the column of ids, if there is one.
@@ -56,7 +58,7 @@ class Input:
 
     title: str
     records: Records
-    values: pl.DataFrame
+    texts: Texts
     about: pl.DataFrame
     fields: pl.DataFrame
     id_column: str | None
@@ -70,7 +72,7 @@ class Input:
         return cls(
             title=title,
             records=loaded.records,
-            values=loaded.values,
+            texts=loaded.texts,
             about=pl.DataFrame({name: v for name, v in about.items() if v is not None}),
             fields=loaded.field_table(),
             id_column=loaded.id_column,
@@ -102,9 +104,13 @@ class Input:
             raise DataError(f"There is no record {str(record)!r} in {self.title}.{close}")
         return int(rows[0])
 
-    def save(self, folder: Path) -> None:
-        """Write all of it to a folder."""
-        tables = {"values": self.values, "about": self.about, "fields": self.fields}
+    def save(self, folder: Path) -> Self:
+        """Write all of it to a folder; return it, with texts that are not in memory as kept there.
+
+        The files that they came from may change or go.
+        """
+        tables: dict[str, Texts | pl.DataFrame]
+        tables = {"values": self.texts, "about": self.about, "fields": self.fields}
         for name, table in tables.items():
             with replacing(folder / f"{name}.parquet") as part:
                 table.write_parquet(part)
@@ -126,10 +132,11 @@ class Input:
                 vocabularies=_packed(self.records.vocabularies),
                 **weights,
             )
+        return self if self.texts.is_held else replace(self, texts=_kept_texts(folder))
 
     @classmethod
-    def load(cls, folder: Path) -> Self:
-        """Read what ``save`` wrote."""
+    def load(cls, folder: Path, hold: bool = True) -> Self:
+        """Read what ``save`` wrote, the texts into memory only if they are to be held there."""
         try:
             path = folder / "records.npz"
             with path.open("rb") as file, np.load(file, allow_pickle=False) as data:
@@ -139,22 +146,27 @@ class Input:
                 vocabularies = _unpacked(data["vocabularies"])
                 weights = tuple(data[f"frequencies-{k}"] for k in range(len(fields)))
             tables = {
-                name: pl.read_parquet(folder / f"{name}.parquet")
-                for name in ("values", "about", "fields")
+                name: pl.read_parquet(folder / f"{name}.parquet") for name in ("about", "fields")
             }
+            texts = _kept_texts(folder)
+            texts = Texts.of(texts.frame()) if hold else texts
         except (*UNREADABLE, pl.exceptions.PolarsError) as error:
             raise DataError(f"The table kept in {folder} cannot be read: {error}") from error
         codes.setflags(write=False)
         return cls(
             title=header["title"],
             records=Records(fields, codes, vocabularies, weights),
-            values=tables["values"],
+            texts=texts,
             about=tables["about"],
             fields=tables["fields"],
             id_column=header["id_column"],
             notes=tuple(header["notes"]),
             fingerprint=header["fingerprint"],
         )
+
+
+def _kept_texts(folder: Path) -> Texts:
+    return Texts.over(Parts.of((folder / "values.parquet").absolute()))
 
 
 def check_fields_can_be_kept(fields: Iterable[Any]) -> None:

@@ -128,24 +128,25 @@ def resolve(
         directory.check_free(overwrite)
     choices: dict[str, Any] = {"fields": fields, "id": id, "source": source, "truth": truth}
     watch = Stopwatch("reading")
-    with at_most(cores), engine_for(engine) as running, Display(progress) as display:
+    with (
+        at_most(cores),
+        engine_for(engine) as running,
+        Display(progress) as display,
+        ExitStack() as stack,
+    ):
+        if directory is not None and running is not None:
+            stack.enter_context(directory.locked())
+        work = stack.enter_context(workplace(running, _folder(store, directory)))
         display.phase("reading the table")
-        loaded = load(table, **choices, normalise=normalise)
+        loaded = load(table, **choices, normalise=normalise, work=work)
         given = Input.of(loaded, title_of(table))
         _tell_input(display, given)
         watch.begin("comparing")
-        with ExitStack() as stack:
-            if directory is not None and running is not None:
-                stack.enter_context(directory.locked())
-            work = stack.enter_context(workplace(running, _folder(store, directory)))
-            # Before results are written over: a model refuses what it cannot use.
-            model = _model(settings, given, display, watch, work)
-            settings = settings.for_model(model)
-            seconds = watch.seconds()
-            limit = limit_for(time_limit, model.n_records)
-            what = given, settings, model, directory, limit, display, seconds, work
-            if directory is None:
-                return Session(*what).run()
+        # Before results are written over: a model refuses what it cannot use.
+        model = _model(settings, given, display, watch, work)
+        settings = settings.for_model(model)
+        seconds = watch.seconds()
+        if directory is not None:
             if running is None:
                 stack.enter_context(directory.locked())
             asked = {
@@ -154,8 +155,10 @@ def resolve(
                 "merged": merged,
                 "seconds": seconds,
             }
-            directory.begin(given, asked)
-            return Session(*what).run(merged)
+            given = directory.begin(given, asked)
+        limit = limit_for(time_limit, model.n_records)
+        what = given, settings, model, directory, limit, display, seconds, work
+        return Session(*what).run(merged)
 
 
 def resume(
@@ -181,20 +184,20 @@ def resume(
         engine_for(engine) as running,
         Display(progress) as display,
         directory.locked(),
+        workplace(running, _folder(store, directory)) as work,
     ):
         display.phase("reading the table")
-        given = Input.load(directory.posterior)
-        check_unchanged(asked["input"], given, display)
+        given = Input.load(directory.posterior, hold=work is None)
+        check_unchanged(asked["input"], given, display, work)
         if draws is not None:
             _check_more(directory, draws)
             settings = settings.drawing(draws)
             Settings.checked(settings.prior, 1.0, True, 1, draws, 1, time_limit)
             directory.ask({**asked, "settings": settings.to_json()})
-        with workplace(running, _folder(store, directory)) as work:
-            model = _model(settings, given, display, Stopwatch("comparing"), work)
-            limit = limit_for(time_limit, model.n_records)
-            what = given, settings, model, directory, limit, display, asked["seconds"], work
-            return Session(*what).run(asked["merged"])
+        model = _model(settings, given, display, Stopwatch("comparing"), work)
+        limit = limit_for(time_limit, model.n_records)
+        what = given, settings, model, directory, limit, display, asked["seconds"], work
+        return Session(*what).run(asked["merged"])
 
 
 def _folder(store: str | Path | None, directory: RunDirectory | None) -> Path | None:

@@ -247,11 +247,12 @@ class Result:
             raise DataError(f"Name two different records. Got {record_a!r} twice.")
         bits = pair_bits(self._model, self.posterior, np.array([[one, two]]))[0]
         names = list(given.records.names)
+        value_a, value_b = given.texts.row(one), given.texts.row(two)
         fields = pl.DataFrame(
             {
                 "field": names,
-                "value_a": [given.values[name][one] for name in names],
-                "value_b": [given.values[name][two] for name in names],
+                "value_a": [value_a[name] for name in names],
+                "value_b": [value_b[name] for name in names],
                 "compared": compared_words(self._model, one, two),
                 "bits": bits,
             },
@@ -270,7 +271,7 @@ class Result:
 
     def merged(self) -> pl.DataFrame:
         """Return the input, as text, with the entities and, of several files, the source added."""
-        values, source = self._given.values, self._given.source
+        values, source = self._given.texts.frame(), self._given.source
         added = {"entity": pl.Series(self.labels)}
         if source is not None and not any(source.equals(values[name]) for name in values.columns):
             added = {"source": source, **added}
@@ -292,7 +293,7 @@ class Result:
                 summary=self.summary(),
                 entities=self.entities,
                 links=self.links,
-                values=given.values,
+                values=given.texts,
                 fields=given.fields,
                 sizes=size_table(self.posterior),
                 traces={

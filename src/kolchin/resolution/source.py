@@ -9,6 +9,7 @@ from kolchin.errors import DataError
 from kolchin.records.loading import load
 from kolchin.resolution.display import Display
 from kolchin.resolution.inputs import Input
+from kolchin.work import Work
 
 
 def title_of(table: Any) -> str:
@@ -44,7 +45,9 @@ def repeatable(table: Any, choices: dict[str, Any]) -> dict[str, Any] | None:
     return {"paths": paths, "choices": choices}
 
 
-def check_unchanged(options: dict[str, Any] | None, given: Input, display: Display) -> None:
+def check_unchanged(
+    options: dict[str, Any] | None, given: Input, display: Display, work: Work | None = None
+) -> None:
     """Refuse to go on with an input that is not what the run began with."""
     if options is None:
         return
@@ -56,7 +59,7 @@ def check_unchanged(options: dict[str, Any] | None, given: Input, display: Displ
     choices = dict(options["choices"])
     if isinstance(choices["fields"], str):
         choices["fields"] = Path(choices["fields"])
-    loaded = load(paths[0] if len(paths) == 1 else paths, **choices)
+    loaded = load(paths[0] if len(paths) == 1 else paths, **choices, work=work)
     if loaded.fingerprint != given.fingerprint:
         raise DataError(
             f"{given.title} has changed since the run began, so it cannot go on. "
