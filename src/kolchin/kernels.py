@@ -2152,3 +2152,381 @@ def attach_or_leave(
                     last = following[last]
                 following[last] = j
                 following[i] = i
+
+
+# --- forests of loose links ----------------------------------------------------------------------
+
+
+@compiled
+def take_apart(
+    rng: np.random.Generator, following: Int32s, apart: Floats
+) -> tuple[Int32s, Int32s, Int32s]:
+    """Take one record out of clusters, each of m records with chance ``apart[m]``.
+
+    Returns the unit of each record (itself if it is alone now, else the smallest of its cluster),
+    and the records that were taken out, each with a unit that it was with.
+    """
+    n_records = following.size
+    unit = np.full(n_records, -1, dtype=np.int32)
+    taken, former = np.empty((2, n_records), dtype=np.int32)
+    n_taken = 0
+    for first in range(n_records):
+        if unit[first] >= 0:
+            continue
+        size = 1
+        n = following[first]
+        while n != first:
+            size += 1
+            n = following[n]
+        out = before = np.int32(-1)
+        if size > 1 and rng.random() < apart[min(size, apart.size - 1)]:
+            before = np.int32(first)
+            for _ in range(int(rng.random() * size)):
+                before = following[before]
+            out = following[before]
+            following[before] = following[out]
+            following[out] = out
+            unit[out] = out
+        start = before if out == first else np.int32(first)
+        least = start
+        n = following[start]
+        while n != start:
+            least = min(least, n)
+            n = following[n]
+        unit[start] = least
+        n = following[start]
+        while n != start:
+            unit[n] = least
+            n = following[n]
+        if out >= 0:
+            taken[n_taken], former[n_taken] = out, least
+            n_taken += 1
+    return unit, taken[:n_taken], former[:n_taken]
+
+
+@lean
+def rate_of(
+    following: Int32s,
+    starts: Int64s,
+    neighbours: Int32s,
+    odds: Floats,
+    uniform: float,
+    listed: float,
+    record: int,
+    unit: int,
+    one: Int32s,
+) -> float:
+    """Return how often a record and a unit are drawn, on average."""
+    total = 0.0
+    n = np.int32(unit)
+    while True:
+        one[0] = n
+        total += uniform + listed * listed_odds(starts, neighbours, odds, record, one, 1)
+        n = following[n]
+        if n == unit:
+            return total
+
+
+@lean
+def may_join(following: Int32s, source: Int32s, record: int, unit: int) -> bool:
+    """Tell whether no record of a unit is of a record's source."""
+    if source.size == 0:
+        return True
+    n = np.int32(unit)
+    while True:
+        if clash(source, record, n):
+            return False
+        n = following[n]
+        if n == unit:
+            return True
+
+
+@compiled
+def draw_edges(
+    rng: np.random.Generator,
+    n_uniform: int,
+    n_listed: int,
+    table: Int32s,
+    slices: Int64s,
+    reach: Floats,
+    within: Int64s,
+    following: Int32s,
+    source: Int32s,
+    unit: Int32s,
+) -> Int64s:
+    """Draw pairs, and return the edges between their units as record * N + unit.
+
+    One of the two is a record alone; if both are, the smaller one comes first.
+    """
+    n_records = following.size
+    found = np.empty(n_uniform + n_listed, dtype=np.int64)
+    n_found = 0
+    for k in range(n_uniform + n_listed):
+        share = 1.0 if k < n_uniform else 0.0
+        i, j = draw_pair(rng, share, table, slices, reach, within)
+        p, q = np.int64(unit[i]), np.int64(unit[j])
+        if p == q:
+            continue
+        if following[p] != p or (following[q] == q and q < p):
+            p, q = q, p
+        if following[p] != p or not may_join(following, source, p, q):
+            continue
+        found[n_found] = p * n_records + q
+        n_found += 1
+    return found[:n_found]
+
+
+class Forest(NamedTuple):
+    """Trees of units, parents before their children: what links each to its parent.
+
+    ``parent`` is a place, -1 at roots. A link has the factor (delta + ``shared``) / (delta +
+    ``seen``) in each field, for those that both show (``seen`` > 0), times ``size`` records of
+    which one joins the others, over ``rate``: how often such an edge is drawn.
+    """
+
+    unit: Int32s
+    parent: Int64s
+    shared: Floats
+    seen: Floats
+    size: Int64s
+    rate: Floats
+
+
+@compiled
+def all_edges(edges: Int64s, taken: Int32s, former: Int32s, following: Int32s) -> int:
+    """Add the edges of what was taken apart to those drawn, and sort them; each is there once.
+
+    The first places of ``edges`` are those drawn, and there is room for the others. Returns how
+    many there are.
+    """
+    n_records = following.size
+    n_drawn = edges.size - taken.size
+    for k in range(taken.size):
+        p, q = np.int64(taken[k]), np.int64(former[k])
+        if following[q] == q and q < p:
+            p, q = q, p
+        edges[n_drawn + k] = p * n_records + q
+    edges.sort()
+    n_edges = 0
+    for k in range(edges.size):
+        if k == 0 or edges[k] != edges[k - 1]:
+            edges[n_edges] = edges[k]
+            n_edges += 1
+    return n_edges
+
+
+@compiled
+def choose_trees(
+    edges: Int64s, rate: Floats, taken: Int32s, former: Int32s, following: Int32s, kept: Any
+) -> None:
+    """Keep edges that form trees, the ones drawn most often first.
+
+    What was linked by an edge that closes a circle is linked again, and is in no tree.
+    """
+    n_records = following.size
+    former_of = np.full(n_records, -1, dtype=np.int64)
+    for k in range(taken.size):
+        former_of[taken[k]] = former[k]
+        if following[former[k]] == former[k]:
+            former_of[former[k]] = taken[k]
+    group = np.arange(n_records)
+    held = np.zeros(n_records, dtype=np.bool_)
+    for k in np.argsort(-rate, kind="mergesort"):
+        p, q = edges[k] // n_records, edges[k] % n_records
+        a, b = root_of(group, p), root_of(group, q)
+        kept[k] = a != b
+        if kept[k]:
+            group[max(a, b)] = min(a, b)
+        elif former_of[p] == q:
+            held[p] = held[q] = True
+            following[p] = following[q]
+            following[q] = p
+    for k in range(edges.size):
+        kept[k] &= not (held[edges[k] // n_records] or held[edges[k] % n_records])
+
+
+@compiled
+def order_trees(
+    edges: Int64s, kept: Any, n_records: int, units: Int32s, parent: Int64s, edge: Int64s
+) -> int:
+    """Write the units of trees, parents first, and the edge of each to its parent (-1: a root)."""
+    begins = np.zeros(n_records + 1, dtype=np.int64)
+    for k in range(edges.size):
+        if kept[k]:
+            begins[edges[k] // n_records + 1] += 1
+            begins[edges[k] % n_records + 1] += 1
+    for n in range(n_records):
+        begins[n + 1] += begins[n]
+    reached = begins[:-1].copy()
+    by = np.empty(begins[-1], dtype=np.int64)
+    for k in range(edges.size):
+        if kept[k]:
+            for n in (edges[k] // n_records, edges[k] % n_records):
+                by[reached[n]] = k
+                reached[n] += 1
+    known = np.zeros(n_records, dtype=np.bool_)
+    n_units = 0
+    for root in range(n_records):
+        if known[root] or begins[root] == begins[root + 1]:
+            continue
+        known[root] = True
+        head = n_units
+        units[n_units], parent[n_units], edge[n_units] = root, -1, -1
+        n_units += 1
+        while head < n_units:
+            p = np.int64(units[head])
+            for k in by[begins[p] : begins[p + 1]]:
+                q = edges[k] // n_records + edges[k] % n_records - p
+                if not known[q]:
+                    known[q] = True
+                    units[n_units], parent[n_units], edge[n_units] = q, head, k
+                    n_units += 1
+            head += 1
+    return n_units
+
+
+@compiled
+def grow_forest(
+    drawn: Int64s,
+    taken: Int32s,
+    former: Int32s,
+    starts: Int64s,
+    neighbours: Int32s,
+    odds: Floats,
+    uniform: float,
+    listed: float,
+    following: Int32s,
+    codes: Int32s,
+    gain: Floats,
+) -> tuple[Int32s, Int64s, Floats, Floats, Int64s, Floats]:
+    """Choose trees among the edges that were drawn or taken apart; return a ``Forest``."""
+    n_records = following.size
+    edges = np.append(drawn, np.empty(taken.size, dtype=np.int64))
+    edges = edges[: all_edges(edges, taken, former, following)]
+    rate = np.empty(edges.size)
+    one = np.empty(1, dtype=np.int32)
+    for k in range(edges.size):
+        p, q = edges[k] // n_records, edges[k] % n_records
+        rate[k] = rate_of(following, starts, neighbours, odds, uniform, listed, p, q, one)
+    kept = np.zeros(edges.size, dtype=np.bool_)
+    choose_trees(edges, rate, taken, former, following, kept)
+    units = np.empty(n_records, dtype=np.int32)
+    parent, edge = np.empty((2, n_records), dtype=np.int64)
+    n_units = order_trees(edges, kept, n_records, units, parent, edge)
+    shared, seen = np.zeros((2, n_units, codes.shape[1]))
+    size = np.zeros(n_units, dtype=np.int64)
+    of_edge = np.ones(n_units)
+    for v in range(n_units):
+        if parent[v] >= 0:
+            p, q = edges[edge[v]] // n_records, edges[edge[v]] % n_records
+            of_edge[v] = rate[edge[v]]
+            size[v] = describe_link(following, codes, gain, p, q, shared[v], seen[v])
+    return units[:n_units], parent[:n_units], shared, seen, size, of_edge
+
+
+@lean
+def describe_link(
+    following: Int32s,
+    codes: Int32s,
+    gain: Floats,
+    record: int,
+    unit: int,
+    shared: Floats,
+    seen: Floats,
+) -> int:
+    """Write what a record shares with a unit; return how many records they are together."""
+    size = 1
+    n = np.int32(unit)
+    while True:
+        size += 1
+        for f in range(codes.shape[1]):
+            if codes[record, f] >= 0 and codes[n, f] >= 0:
+                seen[f] += 1.0
+                if codes[record, f] == codes[n, f]:
+                    shared[f] += gain[codes[n, f]]
+        n = following[n]
+        if n == unit:
+            return size
+
+
+@compiled
+def weigh_forest(
+    delta: Floats,
+    parent: Int64s,
+    shared: Floats,
+    seen: Floats,
+    scale: Floats,
+    weight: Floats,
+    free: Floats,
+) -> float:
+    """Log of the sum, over all ways to link units to at most one other, of their weights.
+
+    A link's weight is ``scale`` times the evidence; ``weight`` has it, and ``free[v]`` the sum of
+    those of the links to v's children, where these are not linked to their own.
+    """
+    n_units, n_fields = shared.shape
+    for v in range(n_units):
+        free[v] = 0.0
+        weight[v] = scale[v]
+        if parent[v] >= 0:
+            for f in range(n_fields):
+                if seen[v, f] > 0.0:
+                    weight[v] *= (delta[f] + shared[v, f]) / (delta[f] + seen[v, f])
+    total = 0.0
+    product = 1.0
+    for v in range(n_units - 1, -1, -1):
+        product *= 1.0 + free[v]
+        if product > 1e150:
+            total += np.log(product)
+            product = 1.0
+        if parent[v] >= 0:
+            free[parent[v]] += weight[v] / (1.0 + free[v])
+    return total + np.log(product)
+
+
+@compiled
+def link_forest(
+    rng: np.random.Generator,
+    units: Int32s,
+    parent: Int64s,
+    weight: Floats,
+    free: Floats,
+    following: Int32s,
+) -> None:
+    """Draw which units are linked, in proportion to the weights, and link them."""
+    n_units = units.size
+    # How much weight of its children each unit lets pass before it takes one; negative: none.
+    left = np.empty(n_units)
+    bound = np.zeros(n_units, dtype=np.bool_)
+    for v in range(n_units):
+        left[v] = rng.random() * (1.0 + free[v]) - 1.0
+    for v in range(n_units):
+        p = parent[v]
+        if p < 0 or bound[p] or left[p] < 0.0:
+            continue
+        left[p] -= weight[v] / (1.0 + free[v])
+        if left[p] < 0.0:
+            bound[p] = bound[v] = True
+            one, other = units[v], units[p]
+            if following[one] != one:
+                one, other = other, one
+            following[one] = following[other]
+            following[other] = one
+
+
+@compiled
+def count_sizes(following: Int32s, size_counts: Int64s) -> None:
+    """Count the clusters of each size, and all of them (entry 0)."""
+    size_counts[:] = 0
+    known = np.zeros(following.size, dtype=np.bool_)
+    for first in range(following.size):
+        if known[first]:
+            continue
+        size = 0
+        n = np.int64(first)
+        while not known[n]:
+            known[n] = True
+            size += 1
+            n = np.int64(following[n])
+        size_counts[size] += 1
+        size_counts[0] += 1

@@ -14,6 +14,7 @@ from kolchin.partitions import canonical, size_counts
 from kolchin.posterior import Snapshot
 from kolchin.priors.base import SizeCounts, table_size
 from kolchin.sampling.candidates import kernel_data
+from kolchin.sampling.forests import grown
 from kolchin.sampling.ground import Ground
 from kolchin.sampling.layout import Layout, Shard
 from kolchin.sampling.loose import Loose, loose_pairs
@@ -29,7 +30,7 @@ from kolchin.sampling.shards import (
     added,
     pooled,
 )
-from kolchin.sampling.weights import Given, kernel_weights
+from kolchin.sampling.weights import Frozen, Given, can_be_sharded, kernel_weights
 
 GENEROUS = 2.0
 """Loose links are listed for a delta this many times the typical one, or what is generous."""
@@ -37,6 +38,9 @@ GENEROUS = 2.0
 FEWEST_ROUNDS, MOST_ROUNDS = 4, 12
 MOVES_A_ROUND = 500
 """How often loose links and parameters follow each other in a step: a round for so many moves."""
+
+FOREST_ROUNDS = 2, 4
+"""Where they are drawn at once, that is enough."""
 
 FEWEST_PAIRS = 0.05
 """Proposals reckon with at least this many pairs a singleton."""
@@ -50,7 +54,7 @@ class Chain:
     where records are laid out in several blocks, moves are made in shards beside each other.
     """
 
-    NO_STATE = ("model", "data", "layout", "mixture", "loose", "hands", "_statistics")
+    NO_STATE = ("model", "data", "layout", "mixture", "loose", "by_forests", "hands", "_statistics")
     """Attributes that follow from the model and from what is learnt."""
 
     def __init__(
@@ -77,6 +81,7 @@ class Chain:
         self.size_counts[0] = counts.sum()
         self.loose: Loose | None = None
         self.n_rounds = 1
+        self.by_forests = can_be_sharded(model) and model.compared is None
         self.pending = np.array([-1, -1])
         self.key = int(rng.integers(1 << 62))
         self.number = 0
@@ -202,8 +207,25 @@ class Chain:
             return
         self._attach()
         for _ in range(self.n_rounds - 1):
-            self._refresh_fields()
+            if self.by_forests:
+                self._redraw()
+            else:
+                self._refresh_fields()
             self._attach()
+
+    def _redraw(self) -> None:
+        """Draw delta and loose links at once."""
+        if self.loose is None:
+            return
+        given = Given.drawn(self.rng, self.model, self.prior_values, self.counts, self._capacity)
+        weights = Frozen(self.model, given, self.evidence, self.rng).weights(0)
+        forest = grown(self.rng, self.loose, self.data, weights, self.following)
+        self._statistics = None
+        likelihood, cells = self.model.likelihood, self.statistics.cells
+        self.own_values = likelihood.update(self.rng, self.own_values, cells, forest.log_sum)
+        forest.link(self.rng, self.own_values["delta"], self.following)
+        self._statistics = None
+        kernels.count_sizes(self.following, self.size_counts)
 
     def refresh(self) -> None:
         """Update all parameters, given the partition."""
@@ -287,7 +309,8 @@ class Chain:
         self.n_rounds = 1
         if self.loose and self.model.compared is None and self.model.likelihood.is_sampled:
             n_rounds = self.moves_a_step // SWEEPS_A_STEP // MOVES_A_ROUND
-            self.n_rounds = min(max(FEWEST_ROUNDS, n_rounds), MOST_ROUNDS)
+            fewest, most = FOREST_ROUNDS if self.by_forests else (FEWEST_ROUNDS, MOST_ROUNDS)
+            self.n_rounds = min(max(fewest, n_rounds), most)
 
     @property
     def moves_a_step(self) -> int:
