@@ -45,7 +45,7 @@ def independent(name):
 
 
 @pytest.mark.parametrize("missing", [False, True])
-@pytest.mark.parametrize("name", filter(independent, FIXED))
+@pytest.mark.parametrize("name", list(filter(independent, FIXED)))
 def test_partition_and_delta(name, missing, forested):
     forested()
     p_values = fixed_joint(name, missing).run(n_draws=2500, rounds=2, moves=0)
