@@ -24,7 +24,7 @@ PHASES = (
     ("fingerprint", "kolchin.records.loading", "_fingerprint"),
     ("preparing", "kolchin.comparison.comparisons", "prepare_all"),
     ("candidates", "kolchin.comparison.comparisons", "find"),
-    ("levels", "kolchin.comparison.comparisons", "compare_pairs"),
+    ("levels", "kolchin.comparison.comparisons", "compared"),
     ("chance", "kolchin.comparison.comparisons", "_assembled"),
     ("patterns", "kolchin.likelihoods.exemplar", "outcomes_of"),
     ("dependence", "kolchin.likelihoods.exemplar", "learn_dependence"),

@@ -2475,7 +2475,10 @@ def weigh_forest(
     total = 0.0
     product = 1.0
     for v in range(n_units - 1, -1, -1):
-        product *= 1.0 + free[v]
+        if free[v] > 1e100:
+            total += np.log(free[v])
+        else:
+            product *= 1.0 + free[v]
         if product > 1e150:
             total += np.log(product)
             product = 1.0

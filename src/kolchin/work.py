@@ -32,8 +32,8 @@ class Work(NamedTuple):
         return isinstance(self.store, Memory)
 
     def run(self, task: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-        """Return the result for each item, in order."""
-        return self.engine.run(task, items)
+        """Return the result for each item, in order; no engine is asked for nothing."""
+        return self.engine.run(task, items) if items else []
 
 
 def here() -> Work:

@@ -9,7 +9,11 @@ from driving import Driver
 from invariance import SAMPLED, SMALLEST_P, fixed_joint
 from problems import FIXED
 
+import kolchin as kp
+from kolchin import kernels
+from kolchin.records import Records
 from kolchin.sampling import forests
+from kolchin.sampling.chain import Chain
 from kolchin.sampling.layout import Layout
 from kolchin.sampling.loose import loose_pairs
 from kolchin.sampling.proposals import LOOSE_ODDS
@@ -81,3 +85,59 @@ def test_a_wrong_weight_is_seen(wrong, forested, monkeypatch):
     monkeypatch.setattr(forests.kernels, "grow_forest", changed)
     p_values = fixed_joint("DirichletProcess", False).run(n_draws=4000, rounds=3, moves=0)
     assert min(p_values.values()) < 1e-6, p_values
+
+
+def equal_records(n_equal, n_others, prior, step=1):
+    """A chain in which equal records are one cluster, and the others are alone."""
+    others = [[step * k, step * k] for k in range(1, n_others + 1)]
+    records = Records.from_codes([[0, 0]] * n_equal + others + [[9, 9]])
+    model = kp.Model(records, prior, delta=kp.Gamma(1, 1))
+    labels = np.concatenate([np.zeros(n_equal, int), np.arange(1, n_others + 2)])
+    chain = Chain(model, np.random.default_rng(1), labels)
+    listed = np.array(list(combinations(range(model.n_records), 2)), dtype=np.int32)
+    chain.loose = loose_pairs(Layout.single(model.n_records), listed, np.full(len(listed), -3.0))
+    return chain, labels
+
+
+def test_a_size_that_no_cluster_has_takes_nobody_in():
+    """mu is about 0 there: who leaves a cluster of 12, where none is of 11, comes back."""
+    chain, labels = equal_records(12, 10, kp.NBD())
+    rings, stayed, deltas = kernels.rings(labels), 0, set()
+    for _ in range(200):
+        chain.following[:] = rings
+        chain.own_values = {"delta": np.full(2, 0.05)}
+        kernels.count_sizes(chain.following, chain.size_counts)
+        chain._redraw()
+        stayed += chain.size_counts[12] == 1
+        deltas.add(chain.own_values["delta"][0])
+    assert stayed >= 195
+    assert len(deltas) == 200
+
+
+def test_clusters_grow_beyond_the_tables():
+    """Others are equal too, and join; moves may have filled the tables up to their end."""
+    chain, labels = equal_records(32, 6, kp.DirichletProcess(theta=0.01), step=0)
+    chain.size_counts = np.bincount(np.bincount(labels), minlength=33)
+    chain.size_counts[0] = 8
+    largest = 0
+    for _ in range(20):
+        chain._redraw()
+        assert chain.size_counts[1:] @ np.arange(1, chain.size_counts.size) == 39
+        largest = max(largest, np.flatnonzero(chain.size_counts).max())
+    assert largest > 32
+
+
+def test_where_nothing_can_be_linked_there_is_no_list():
+    records = Records.from_codes([[0, 0], [0, 0], [1, 1], [2, 1]])
+    model = kp.Model(records, kp.KolchinPartition(mu=[1.0]))
+    pairs = np.array([[0, 1]], dtype=np.int32)
+    assert loose_pairs(Layout.single(4), pairs, np.array([-np.inf])) is None
+    assert kp.sample(model, chains=1, draws=5, seed=1, progress=False).n_draws == 5
+
+
+def test_too_much_evidence_is_not_forested():
+    codes = np.random.default_rng(1).integers(0, 40, (60, 200))
+    many = kp.Model(Records.from_codes(codes), kp.NBD())
+    few = kp.Model(Records.from_codes(codes[:, :5]), kp.NBD())
+    assert forests.can_be_forested(few)
+    assert not forests.can_be_forested(many)

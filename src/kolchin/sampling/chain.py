@@ -14,7 +14,7 @@ from kolchin.partitions import canonical, size_counts
 from kolchin.posterior import Snapshot
 from kolchin.priors.base import SizeCounts, table_size
 from kolchin.sampling.candidates import kernel_data
-from kolchin.sampling.forests import grown
+from kolchin.sampling.forests import can_be_forested, grown
 from kolchin.sampling.ground import Ground
 from kolchin.sampling.layout import Layout, Shard
 from kolchin.sampling.loose import Loose, loose_pairs
@@ -30,7 +30,7 @@ from kolchin.sampling.shards import (
     added,
     pooled,
 )
-from kolchin.sampling.weights import Frozen, Given, can_be_sharded, kernel_weights
+from kolchin.sampling.weights import Frozen, Given, kernel_weights
 
 GENEROUS = 2.0
 """Loose links are listed for a delta this many times the typical one, or what is generous."""
@@ -81,7 +81,7 @@ class Chain:
         self.size_counts[0] = counts.sum()
         self.loose: Loose | None = None
         self.n_rounds = 1
-        self.by_forests = can_be_sharded(model) and model.compared is None
+        self.by_forests = can_be_forested(model)
         self.pending = np.array([-1, -1])
         self.key = int(rng.integers(1 << 62))
         self.number = 0
@@ -225,6 +225,8 @@ class Chain:
         self.own_values = likelihood.update(self.rng, self.own_values, cells, forest.log_sum)
         forest.link(self.rng, self.own_values["delta"], self.following)
         self._statistics = None
+        # A cluster may be larger by one than any was, and than the tables reach.
+        self._count_sizes(np.zeros(given.capacity + 1, dtype=np.int64))
         kernels.count_sizes(self.following, self.size_counts)
 
     def refresh(self) -> None:

@@ -18,9 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kolchin import kernels
+from kolchin.model import Model
 from kolchin.parameters import FloatArray
 from kolchin.sampling.layout import Shard
 from kolchin.sampling.loose import Loose
+from kolchin.sampling.weights import can_be_sharded
 
 EDGES_A_RECORD, UNIFORM_EDGES = 0.75, 0.05
 """So many edges a record are drawn, of listed pairs at most, and of all pairs."""
@@ -30,6 +32,19 @@ EDGES_OVER_ODDS = 10.0
 
 APART = np.array([0.0, 0.0, 0.8, 0.5])
 """How often a record is taken out of clusters of 2, and of more."""
+
+LARGEST_LOG_GAIN = 400.0
+"""Where all fields together can say more, weights of links could leave the range of doubles."""
+
+LARGEST_LOG_PRIOR = 230.0
+"""A prior that says more, as of sizes that no cluster has, decides alone: it may say just that."""
+
+
+def can_be_forested(model: Model) -> bool:
+    """Tell whether delta and links can be drawn at once: clusters independent, weights in range."""
+    gains = model.likelihood.largest_gain
+    in_range = float(np.log1p(gains).sum()) < LARGEST_LOG_GAIN
+    return model.compared is None and in_range and can_be_sharded(model)
 
 
 class Rates(NamedTuple):
@@ -111,5 +126,6 @@ def _scale(forest: kernels.Forest, weights: kernels.Weights, apart: FloatArray) 
     log_prior -= kernels.log_open_weight(weights.opening, weights.log_open, 1)
     came = np.where(size == 2, 1.0, 1.0 / size) * apart[places]
     stayed = np.where(size == 2, 1.0, 1.0 - apart[np.minimum(size - 1, apart.size - 1)])
-    scale: FloatArray = np.exp(log_prior) * came / stayed / -np.expm1(-forest.rate)
+    prior = np.exp(np.minimum(log_prior, LARGEST_LOG_PRIOR))
+    scale: FloatArray = prior * came / stayed / -np.expm1(-forest.rate)
     return scale

@@ -71,7 +71,7 @@ def loose_pairs(layout: Layout, pairs: NDArray[np.int32], log_odds: FloatArray) 
     pairs, log_odds = pairs[undecided], np.minimum(log_odds[undecided], np.log(LOOSE_ODDS))
     n_records = int(layout.bounds[-1])
     chosen = _listed(np.exp(log_odds), MOST_PER_RECORD * n_records)
-    if not chosen.size:
+    if not np.any(log_odds[chosen] > -np.inf):
         return None
     pairs, odds = pairs[chosen], np.exp(log_odds[chosen])
     record = np.concatenate([pairs[:, 0], pairs[:, 1]])
