@@ -117,5 +117,6 @@ def test_pairs_of_giant_clusters_are_left_out(posterior_of, monkeypatch):
     assert links.largest_listed(posterior) is None
     assert posterior.links().height == 30 * 29 // 2 + 1
     monkeypatch.setattr(links, "PAIRS_BUDGET", 100)
+    monkeypatch.setattr(links, "PAIRS_A_RECORD", 1)
     assert links.largest_listed(posterior) == 29
     assert posterior.links().rows() == [(30, 31, 1.0)]

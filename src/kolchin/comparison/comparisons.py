@@ -198,7 +198,8 @@ def compare(
     tell("finding candidate pairs")
     prepared = prepare_all(records, fields)
     candidates = find(prepared, keys or (), work)
-    tell(f"comparing about {candidates.n_pairs:,} candidate pairs")
+    about = "" if candidates.found is None else "about "
+    tell(f"comparing {about}{candidates.n_pairs:,} candidate pairs")
     used = [one for one in prepared if one.comparing is not None]
     couples = couples_of(used)
     bands = [bands_of(one.counts) for one in used]
