@@ -132,10 +132,8 @@ def tell(summary, seconds, watch):
         shown = name if name == "driver" else f"worker {workers.index(name) + 1}"
         size = f"{own / 2**20:,.0f} MB | {own / n_records:,.0f} B | {mapped / 2**20:,.0f} MB"
         print(f"| {shown} | {size} |")
-    print(
-        f"\nThe store had at most {watch.store / 2**20:,.0f} MB ({watch.store / n_records:,.0f} B"
-    )
-    print("a record).")
+    store = f"{watch.store / 2**20:,.0f} MB, {watch.store / n_records:,.0f} B a record"
+    print(f"\nThe store had at most {store}.")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Settings shared by all tests."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ settings.load_profile("kolchin")
 
 TESTS = Path(__file__).parent
 KINDS = ("exact", "statistical")
+
+sys.path.append(str(TESTS))  # for `inline`
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,9 +1,8 @@
 """In whatever parts records are compared, and wherever: the same comes out."""
 
-import pickle
-
 import numpy as np
 import pytest
+from inline import Inline
 
 import kolchin as kp
 from kolchin.comparison import candidates, compare, gathering, keys, portions
@@ -14,22 +13,6 @@ from kolchin.sampling.layout import Layout
 from kolchin.simulation.people import simulate_people
 from kolchin.store import Directory
 from kolchin.work import Work
-
-
-class Inline:
-    """An engine of this process; all that goes in and out is pickled, as on its way elsewhere."""
-
-    n_workers = 3
-
-    def __init__(self):
-        self.tasks = []
-
-    def run(self, task, items):
-        self.tasks += [task.__name__] * len(items)
-        return [pickle.loads(pickle.dumps(task(pickle.loads(pickle.dumps(i))))) for i in items]
-
-    def close(self):
-        pass
 
 
 @pytest.fixture(scope="module")

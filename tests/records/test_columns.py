@@ -1,12 +1,12 @@
 """Tasks that look at one column each find what one process does that has the whole table."""
 
 import datetime
-import pickle
 from decimal import Decimal
 
 import numpy as np
 import polars as pl
 import pytest
+from inline import Inline
 
 from kolchin.errors import DataError
 from kolchin.records import Categorical, load, texts
@@ -19,22 +19,6 @@ from kolchin.work import Work, here
 N = 57
 BORN = datetime.datetime(1970, 1, 1)
 DAY = datetime.timedelta(days=1)
-
-
-class Inline:
-    """An engine of this process; all that goes in and out is pickled, as on its way elsewhere."""
-
-    n_workers = 3
-
-    def __init__(self):
-        self.tasks = []
-
-    def run(self, task, items):
-        self.tasks += [task.__name__] * len(items)
-        return [pickle.loads(pickle.dumps(task(pickle.loads(pickle.dumps(i))))) for i in items]
-
-    def close(self):
-        pass
 
 
 def everything() -> pl.DataFrame:

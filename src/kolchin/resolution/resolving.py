@@ -90,7 +90,7 @@ def resolve(
     cores
         How many cores to use; all by default. The result does not depend on it.
     engine
-        Where tables of 50,000 records or more are sampled: None for threads of this process,
+        Where the work is done (and tables of 50,000 records or more sampled): None for threads,
         "pool" or "pool:4" for processes, "dask://host:port", "spark", "spark://host:port",
         "sc://host:port", a Dask client or a Spark session. The result does not depend on it.
     store
