@@ -2157,11 +2157,69 @@ def attach_or_leave(
 # --- forests of loose links ----------------------------------------------------------------------
 
 
+LARGEST_LOOKED_AT = 16
+"""Of clusters up to this size, records are taken out that fit least."""
+
+UNLIKE = 20.0
+"""A record is taken out so many times as often for each value that no other shows."""
+
+
+@lean
+def parting(codes: Int32s, members: Int32s, n_members: int, apart: Floats, chance: Floats) -> float:
+    """Write the chance of each record of a cluster to be taken out; return their sum.
+
+    It is ``apart[0]`` where all show the same and ``apart[1]`` else. Of more records than are
+    looked at, each has the same chance.
+    """
+    if n_members == 1:
+        return 0.0
+    if n_members > LARGEST_LOOKED_AT:
+        chance[0] = apart[0] / n_members
+        return apart[0]
+    total = 0.0
+    alike = True
+    for k in range(n_members):
+        chance[k] = 1.0
+        for f in range(codes.shape[1]):
+            x = codes[members[k], f]
+            if x < 0:
+                continue
+            shown = 0
+            shared = 0
+            for other in range(n_members):
+                if other != k:
+                    y = codes[members[other], f]
+                    shown += y >= 0
+                    shared += x == y
+            alike &= shared == shown
+            if shared == 0 and shown > 0 and chance[k] < UNLIKE**2:
+                chance[k] *= UNLIKE
+        total += chance[k]
+    whole = apart[0] if alike else apart[1]
+    for k in range(n_members):
+        chance[k] *= whole / total
+    return whole
+
+
+@hot
+def list_ring(following: Int32s, start: int, members: Int32s) -> int:
+    """Write as many records of a ring as there is room for; return how many it has."""
+    size = 0
+    n = np.int64(start)
+    while True:
+        if size < members.size:
+            members[size] = n
+        size += 1
+        n = np.int64(following[n])
+        if n == start:
+            return size
+
+
 @compiled
 def take_apart(
-    rng: np.random.Generator, following: Int32s, apart: Floats
+    rng: np.random.Generator, following: Int32s, codes: Int32s, apart: Floats
 ) -> tuple[Int32s, Int32s, Int32s]:
-    """Take one record out of clusters, each of m records with chance ``apart[m]``.
+    """Take one record out of clusters, with the chances of ``parting``.
 
     Returns the unit of each record (itself if it is alone now, else the smallest of its cluster),
     and the records that were taken out, each with a unit that it was with.
@@ -2169,24 +2227,31 @@ def take_apart(
     n_records = following.size
     unit = np.full(n_records, -1, dtype=np.int32)
     taken, former = np.empty((2, n_records), dtype=np.int32)
+    members = np.empty(LARGEST_LOOKED_AT, dtype=np.int32)
+    chance = np.empty(LARGEST_LOOKED_AT)
     n_taken = 0
     for first in range(n_records):
         if unit[first] >= 0:
             continue
-        size = 1
-        n = following[first]
-        while n != first:
-            size += 1
-            n = following[n]
+        size = list_ring(following, first, members)
         out = before = np.int32(-1)
-        if size > 1 and rng.random() < apart[min(size, apart.size - 1)]:
-            before = np.int32(first)
-            for _ in range(int(rng.random() * size)):
-                before = following[before]
-            out = following[before]
-            following[before] = following[out]
-            following[out] = out
-            unit[out] = out
+        if size > 1:
+            left = parting(codes, members, size, apart, chance) - rng.random()
+            if left > 0.0:
+                before = np.int32(first)
+                # The record that is taken out is the one that follows.
+                out = following[before]
+                k = 1
+                while k < size:
+                    left -= chance[k] if size <= LARGEST_LOOKED_AT else chance[0]
+                    if left <= 0.0:
+                        break
+                    before = out
+                    out = following[before]
+                    k += 1
+                following[before] = following[out]
+                following[out] = out
+                unit[out] = out
         start = before if out == first else np.int32(first)
         least = start
         n = following[start]
@@ -2279,9 +2344,9 @@ def draw_edges(
 class Forest(NamedTuple):
     """Trees of units, parents before their children: what links each to its parent.
 
-    ``parent`` is a place, -1 at roots. A link has the factor (delta + ``shared``) / (delta +
-    ``seen``) in each field, for those that both show (``seen`` > 0), times ``size`` records of
-    which one joins the others, over ``rate``: how often such an edge is drawn.
+    ``parent`` is a place, -1 at roots. A link makes a cluster of ``size`` records. It has the
+    factor (delta + ``shared``) / (delta + ``seen``) in each field, for those that both show
+    (``seen`` > 0), over ``chance``: that its edge is here if it is not linked, over that if it is.
     """
 
     unit: Int32s
@@ -2289,7 +2354,7 @@ class Forest(NamedTuple):
     shared: Floats
     seen: Floats
     size: Int64s
-    rate: Floats
+    chance: Floats
 
 
 @compiled
@@ -2317,9 +2382,14 @@ def all_edges(edges: Int64s, taken: Int32s, former: Int32s, following: Int32s) -
 
 @compiled
 def choose_trees(
-    edges: Int64s, rate: Floats, taken: Int32s, former: Int32s, following: Int32s, kept: Any
+    rng: np.random.Generator,
+    edges: Int64s,
+    taken: Int32s,
+    former: Int32s,
+    following: Int32s,
+    kept: Any,
 ) -> None:
-    """Keep edges that form trees, the ones drawn most often first.
+    """Keep edges that form trees, in random order: none is always left out.
 
     What was linked by an edge that closes a circle is linked again, and is in no tree.
     """
@@ -2331,7 +2401,7 @@ def choose_trees(
             former_of[former[k]] = taken[k]
     group = np.arange(n_records)
     held = np.zeros(n_records, dtype=np.bool_)
-    for k in np.argsort(-rate, kind="mergesort"):
+    for k in rng.permutation(edges.size):
         p, q = edges[k] // n_records, edges[k] % n_records
         a, b = root_of(group, p), root_of(group, q)
         kept[k] = a != b
@@ -2387,6 +2457,7 @@ def order_trees(
 
 @compiled
 def grow_forest(
+    rng: np.random.Generator,
     drawn: Int64s,
     taken: Int32s,
     former: Int32s,
@@ -2398,30 +2469,55 @@ def grow_forest(
     following: Int32s,
     codes: Int32s,
     gain: Floats,
+    apart: Floats,
 ) -> tuple[Int32s, Int64s, Floats, Floats, Int64s, Floats]:
     """Choose trees among the edges that were drawn or taken apart; return a ``Forest``."""
     n_records = following.size
     edges = np.append(drawn, np.empty(taken.size, dtype=np.int64))
     edges = edges[: all_edges(edges, taken, former, following)]
-    rate = np.empty(edges.size)
-    one = np.empty(1, dtype=np.int32)
-    for k in range(edges.size):
-        p, q = edges[k] // n_records, edges[k] % n_records
-        rate[k] = rate_of(following, starts, neighbours, odds, uniform, listed, p, q, one)
     kept = np.zeros(edges.size, dtype=np.bool_)
-    choose_trees(edges, rate, taken, former, following, kept)
+    choose_trees(rng, edges, taken, former, following, kept)
     units = np.empty(n_records, dtype=np.int32)
     parent, edge = np.empty((2, n_records), dtype=np.int64)
     n_units = order_trees(edges, kept, n_records, units, parent, edge)
     shared, seen = np.zeros((2, n_units, codes.shape[1]))
     size = np.zeros(n_units, dtype=np.int64)
-    of_edge = np.ones(n_units)
+    chance = np.ones(n_units)
+    members = np.empty(LARGEST_LOOKED_AT + 1, dtype=np.int32)
+    leaving = np.empty(LARGEST_LOOKED_AT + 1)
+    one = np.empty(1, dtype=np.int32)
     for v in range(n_units):
         if parent[v] >= 0:
             p, q = edges[edge[v]] // n_records, edges[edge[v]] % n_records
-            of_edge[v] = rate[edge[v]]
             size[v] = describe_link(following, codes, gain, p, q, shared[v], seen[v])
-    return units[:n_units], parent[:n_units], shared, seen, size, of_edge
+            rate = rate_of(following, starts, neighbours, odds, uniform, listed, p, q, one)
+            chance[v] = chance_of_link(following, codes, p, q, rate, apart, members, leaving)
+    return units[:n_units], parent[:n_units], shared, seen, size, chance
+
+
+@lean
+def chance_of_link(
+    following: Int32s,
+    codes: Int32s,
+    record: int,
+    unit: int,
+    rate: float,
+    apart: Floats,
+    members: Int32s,
+    chance: Floats,
+) -> float:
+    """Return the chance of an edge between what is not linked, over that if it is.
+
+    In the first case it was drawn, and the unit stayed whole; in the second the record was taken
+    out of the cluster that it is in with the unit.
+    """
+    size = list_ring(following, unit, members[1:])
+    stayed = 1.0 - parting(codes, members[1:], size, apart, chance)
+    members[0] = record
+    came = parting(codes, members, size + 1, apart, chance)
+    if size > 1:
+        came = chance[0]
+    return -np.expm1(-rate) * stayed / came
 
 
 @lean
@@ -2450,28 +2546,39 @@ def describe_link(
 
 
 @compiled
-def weigh_forest(
-    delta: Floats,
+def weigh_links(
+    delta: Floats, parent: Int64s, shared: Floats, seen: Floats, evidence: Floats
+) -> None:
+    """Write what the fields say of each link of a forest, by delta."""
+    n_units, n_fields = shared.shape
+    for v in range(n_units):
+        evidence[v] = 1.0
+        if parent[v] >= 0:
+            for f in range(n_fields):
+                if seen[v, f] > 0.0:
+                    evidence[v] *= (delta[f] + shared[v, f]) / (delta[f] + seen[v, f])
+
+
+@compiled
+def sum_forest(
     parent: Int64s,
-    shared: Floats,
-    seen: Floats,
-    scale: Floats,
+    size: Int64s,
+    evidence: Floats,
+    chance: Floats,
+    join: Floats,
     weight: Floats,
     free: Floats,
 ) -> float:
     """Log of the sum, over all ways to link units to at most one other, of their weights.
 
-    A link's weight is ``scale`` times the evidence; ``weight`` has it, and ``free[v]`` the sum of
-    those of the links to v's children, where these are not linked to their own.
+    A link's weight is what the fields say, times ``join`` of its size, over its chance to be here;
+    ``weight`` has it, and ``free[v]`` the sum of those of the links to v's children, where
+    these are not linked to their own.
     """
-    n_units, n_fields = shared.shape
+    n_units = parent.size
     for v in range(n_units):
         free[v] = 0.0
-        weight[v] = scale[v]
-        if parent[v] >= 0:
-            for f in range(n_fields):
-                if seen[v, f] > 0.0:
-                    weight[v] *= (delta[f] + shared[v, f]) / (delta[f] + seen[v, f])
+        weight[v] = evidence[v] * join[size[v]] / chance[v]
     total = 0.0
     product = 1.0
     for v in range(n_units - 1, -1, -1):

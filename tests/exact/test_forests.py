@@ -11,20 +11,25 @@ from problems import FIXED
 
 import kolchin as kp
 from kolchin import kernels
+from kolchin.priors.base import SizeCounts
 from kolchin.records import Records
 from kolchin.sampling import forests
 from kolchin.sampling.chain import Chain
 from kolchin.sampling.layout import Layout
 from kolchin.sampling.loose import loose_pairs
+from kolchin.sampling.marginal import Typical
 from kolchin.sampling.proposals import LOOSE_ODDS
 from kolchin.sampling.weights import can_be_sharded
 
 
 @pytest.fixture
 def forested(monkeypatch):
-    """Let drivers draw delta and links at once, of half of all pairs, with very unequal odds."""
+    """Let drivers draw all at once, of half of all pairs, with very unequal odds.
 
-    def use(edges=0.75):
+    Modes are looked for from a state that is anything but typical.
+    """
+
+    def use(edges=0.75, typical=True):
         monkeypatch.setattr(forests, "EDGES_A_RECORD", edges)
         monkeypatch.setattr(forests, "UNIFORM_EDGES", edges / 2)
 
@@ -34,8 +39,13 @@ def forested(monkeypatch):
             unequal = np.random.default_rng(3).exponential(scale=2.0, size=len(listed))
             log_odds = np.log(LOOSE_ODDS) - 0.01 - unequal
             loose = loose_pairs(Layout.single(model.n_records), listed, log_odds)
-            driver.chain.loose, driver.chain.n_rounds = loose, 3
-            monkeypatch.setattr(driver.chain, "_attach", lambda: None)
+            chain = driver.chain
+            chain.loose, chain.n_rounds = loose, 3
+            if typical:
+                counts = SizeCounts.of(np.array([0, 2, 2]))
+                delta = np.full(model.likelihood.n_fields, 0.2)
+                chain.typical = Typical(delta, chain.prior_values, counts)
+            monkeypatch.setattr(chain, "_attach", lambda: None)
             return driver
 
         monkeypatch.setattr(invariance, "Driver", make)
@@ -51,25 +61,32 @@ def independent(name):
 @pytest.mark.parametrize("name", list(filter(independent, FIXED)))
 def test_partition_and_delta(name, forested):
     forested()
-    p_values = fixed_joint(name, missing=len(name) % 2 == 0).run(n_draws=2500, rounds=2, moves=0)
+    p_values = fixed_joint(name, missing=len(name) % 2 == 0).run(n_draws=1500, rounds=2, moves=0)
     assert min(p_values.values()) > SMALLEST_P, p_values
 
 
 @pytest.mark.parametrize("edges", [0.2, 3.0])
 def test_any_number_of_edges_is_right(edges, forested):
     forested(edges)
-    p_values = fixed_joint("NBNB", False).run(n_draws=4000, rounds=3, moves=0)
+    p_values = fixed_joint("NBNB", False).run(n_draws=1500, rounds=2, moves=0)
     assert min(p_values.values()) > SMALLEST_P, p_values
 
 
-@pytest.mark.parametrize("name", ["NBNB, all sampled", "NBD", "a delta for each field"])
+@pytest.mark.parametrize("name", SAMPLED)
 def test_with_moves_and_all_parameters(name, forested):
     forested()
-    p_values = SAMPLED[name]().run(rounds=1)
+    p_values = SAMPLED[name]().run(n_draws=1500, rounds=1)
     assert min(p_values.values()) > SMALLEST_P, p_values
 
 
-@pytest.mark.parametrize("wrong", ["rate", "size"])
+@pytest.mark.parametrize("name", ["NBNB", "ESCD"])
+def test_without_a_typical_state(name, forested):
+    forested(typical=False)
+    p_values = SAMPLED[name]().run(n_draws=1500, rounds=1)
+    assert min(p_values.values()) > SMALLEST_P, p_values
+
+
+@pytest.mark.parametrize("wrong", ["chance", "size"])
 def test_a_wrong_weight_is_seen(wrong, forested, monkeypatch):
     """Links that do not count more for edges that are rare, or for records that were taken out."""
     forested()
@@ -78,11 +95,11 @@ def test_a_wrong_weight_is_seen(wrong, forested, monkeypatch):
     def changed(*given):
         forest = list(grow(*given))
         place = forests.kernels.Forest._fields.index(wrong)
-        forest[place] = np.full_like(forest[place], 2 if wrong == "size" else 50.0)
+        forest[place] = np.full_like(forest[place], 2 if wrong == "size" else 1.0)
         return tuple(forest)
 
     monkeypatch.setattr(forests.kernels, "grow_forest", changed)
-    p_values = fixed_joint("DirichletProcess", False).run(n_draws=4000, rounds=3, moves=0)
+    p_values = fixed_joint("DirichletProcess", False).run(n_draws=2500, rounds=2, moves=0)
     assert min(p_values.values()) < 1e-6, p_values
 
 

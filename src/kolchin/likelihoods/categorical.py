@@ -23,6 +23,7 @@ from kolchin.parameters import (
     IntArray,
     Values,
     checked,
+    reflect,
     slice_sample,
 )
 from kolchin.records import Records
@@ -230,10 +231,12 @@ class DirichletCategorical:
         values: Values,
         cells: Cells,
         log_more: Callable[[FloatArray], float] | None = None,
+        typical: FloatArray | None = None,
     ) -> Values:
         """Slice sample delta given the clusters, tied or field by field.
 
-        ``log_more`` adds a log factor that depends on all deltas.
+        ``log_more`` adds a log factor that depends on all deltas. Where typical values are given,
+        delta is reflected at its mode near to them instead.
         """
         prior = self.delta
         if not (self.n_fields and isinstance(prior, Gamma | Beta)):
@@ -242,18 +245,19 @@ class DirichletCategorical:
         for field in (None,) if self.tied else range(self.n_fields):
             target = self._pooled_or_own(cells, field)
             place = slice(None) if field is None else field
-            trial = delta.copy()
 
-            def log_density(
-                x: float, target: Target = target, place: Any = place, trial: FloatArray = trial
-            ) -> float:
-                trial[place] = x
-                more = log_more(trial) if log_more else 0.0
+            def log_density(x: float, target: Target = target, place: Any = place) -> float:
+                delta[place] = x
+                more = log_more(delta) if log_more else 0.0
                 own = float(kernels.log_density_of_delta(x, *target))
                 return prior.log_density(x) + own + more
 
             here = float(delta[field or 0])
-            delta[place] = slice_sample(rng, log_density, here, POSITIVE, width=0.5)
+            if typical is None:
+                delta[place] = slice_sample(rng, log_density, here, POSITIVE, width=0.5)
+            else:
+                start = float(typical[field or 0])
+                delta[place] = reflect(rng, log_density, here, POSITIVE, start)
         return dict(values) | {"delta": delta}
 
 

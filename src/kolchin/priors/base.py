@@ -5,7 +5,7 @@ weights that the sampler needs, the probability of a partition and the updates o
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ from kolchin.parameters import (
     Range,
     Values,
     hyper_log_density,
+    is_sampled,
     slice_sample,
     start_value,
 )
@@ -122,11 +123,17 @@ class Prior(ABC):
         hypers = self.hypers(counts.n_records)
         return {name: start_value(rng, hyper, self.ranges[name]) for name, hyper in hypers.items()}
 
-    def update(self, rng: np.random.Generator, values: Values, counts: SizeCounts) -> Values:
-        """Update every sampled parameter once, given the sizes (model section 2)."""
+    def update(
+        self,
+        rng: np.random.Generator,
+        values: Values,
+        counts: SizeCounts,
+        names: Container[str] | None = None,
+    ) -> Values:
+        """Update sampled parameters (all by default) once, given the sizes (model section 2)."""
         values = dict(values)
         for name, hyper in self.hypers(counts.n_records).items():
-            if isinstance(hyper, Gamma | Beta):
+            if isinstance(hyper, Gamma | Beta) and (names is None or name in names):
                 values[name] = self._slice(rng, name, hyper, values, counts)
         return values
 
@@ -145,6 +152,10 @@ class Prior(ABC):
             return hyper.log_density(x) + self.log_part(name, counts, trial)
 
         return slice_sample(rng, log_density, values[name], self.ranges[name])
+
+    def drawn_with_links(self, n_records: int) -> list[str]:
+        """Return the sampled parameters that clusters depend on, given all other values."""
+        return [name for name, hyper in self.hypers(n_records).items() if is_sampled(hyper)]
 
     def tables(self, n_records: int, largest: int, values: Values) -> Tables:
         """Tabulate the prior for sizes up to ``largest``."""

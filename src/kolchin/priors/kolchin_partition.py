@@ -5,6 +5,7 @@ g(K) = log K! + log kappa_K and h(m) = log m! + log mu_m (the paper's equation f
 """
 
 import math
+from collections.abc import Container
 from typing import Any
 
 import numpy as np
@@ -126,9 +127,15 @@ class KolchinPartition(Prior):
         number = np.arange(1, n_records + 1)
         return self.count.log_kappa(number, values), self.sizes.log_mu(number, values)
 
-    def update(self, rng: np.random.Generator, values: Values, counts: SizeCounts) -> Values:
-        """Update every sampled parameter once, and r and p together along their ridge."""
-        values = super().update(rng, values, counts)
+    def update(
+        self,
+        rng: np.random.Generator,
+        values: Values,
+        counts: SizeCounts,
+        names: Container[str] | None = None,
+    ) -> Values:
+        """Update sampled parameters once, and r and p together along their ridge."""
+        values = super().update(rng, values, counts, names)
         hypers = self.sizes.hypers()
         if not all(is_sampled(hypers.get(name, 1.0)) for name in ("r", "p")):
             return values
@@ -182,7 +189,7 @@ class KolchinPartition(Prior):
         return any(map(is_sampled, self.hypers(n_records).values()))
 
 
-class _FreeSizes(KolchinPartition):
+class FreeSizesPartition(KolchinPartition):
     """Kolchin partition model whose size distribution mu is itself drawn from a Dirichlet."""
 
     sizes: DirichletSizes
@@ -214,10 +221,25 @@ class _FreeSizes(KolchinPartition):
         """Draw starting values, mu given the sizes."""
         return self.completed(rng, super().start(rng, counts), counts)
 
-    def update(self, rng: np.random.Generator, values: Values, counts: SizeCounts) -> Values:
+    def update(
+        self,
+        rng: np.random.Generator,
+        values: Values,
+        counts: SizeCounts,
+        names: Container[str] | None = None,
+    ) -> Values:
         """Update alpha and the base with mu integrated out, then mu if it is among the values."""
-        scalars = super().update(rng, self.collapsed(values), counts)
+        scalars = super().update(rng, self.collapsed(values), counts, names)
         return self.completed(rng, scalars, counts) if "log_mu" in values else scalars
+
+    def drawn_with_links(self, n_records: int) -> list[str]:
+        """Return the sampled parameters of K: given mu, the others say nothing of clusters."""
+        names = super().drawn_with_links(n_records)
+        return [name for name in names if name in self.count.ranges]
+
+    def shape_of(self, size: int, values: Values) -> float:
+        """Return what the Dirichlet has for a size."""
+        return float(values["alpha"] * np.exp(self.sizes.log_base(np.array([size]), values))[0])
 
     def tables(self, n_records: int, largest: int, values: Values) -> Tables:
         """Tabulate the prior; without mu, a cluster's weight depends on the others' sizes."""
@@ -289,7 +311,7 @@ class NBNB(KolchinPartition):
         self._assemble(NegativeBinomialCount("NBNB", a, q), NegativeBinomialSizes("NBNB", r, p))
 
 
-class NBD(_FreeSizes):
+class NBD(FreeSizesPartition):
     """Negative binomial number of clusters, free sizes: the paper's NBD model.
 
     ``base`` is the parameter of a geometric base measure (or its Beta prior), or the base
@@ -318,7 +340,7 @@ class ESCNB(KolchinPartition):
         self._assemble(FlatCount(), NegativeBinomialSizes("ESCNB", r, p))
 
 
-class ESCD(_FreeSizes):
+class ESCD(FreeSizesPartition):
     """Exchangeable sequence of clusters with free sizes around a negative binomial base."""
 
     def __init__(self, alpha: Hyper = 1.0, r: Hyper = Gamma(1, 1), p: Hyper = Beta(2, 2)) -> None:

@@ -18,6 +18,7 @@ from kolchin.sampling.forests import can_be_forested, grown
 from kolchin.sampling.ground import Ground
 from kolchin.sampling.layout import Layout, Shard
 from kolchin.sampling.loose import Loose, loose_pairs
+from kolchin.sampling.marginal import Marginal, Typical
 from kolchin.sampling.proposals import Mixture, Proposals
 from kolchin.sampling.rounds import Hands, OnThreads
 from kolchin.sampling.shards import (
@@ -30,7 +31,7 @@ from kolchin.sampling.shards import (
     added,
     pooled,
 )
-from kolchin.sampling.weights import Frozen, Given, kernel_weights
+from kolchin.sampling.weights import Given, kernel_weights
 
 GENEROUS = 2.0
 """Loose links are listed for a delta this many times the typical one, or what is generous."""
@@ -39,8 +40,11 @@ FEWEST_ROUNDS, MOST_ROUNDS = 4, 12
 MOVES_A_ROUND = 500
 """How often loose links and parameters follow each other in a step: a round for so many moves."""
 
-FOREST_ROUNDS = 2, 4
+FOREST_ROUNDS = 4, 6
 """Where they are drawn at once, that is enough."""
+
+GIVEN_LINKS = 0.1
+"""How often parameters that are drawn with links are drawn given these, too."""
 
 FEWEST_PAIRS = 0.05
 """Proposals reckon with at least this many pairs a singleton."""
@@ -54,7 +58,10 @@ class Chain:
     where records are laid out in several blocks, moves are made in shards beside each other.
     """
 
-    NO_STATE = ("model", "data", "layout", "mixture", "loose", "by_forests", "hands", "_statistics")
+    NO_STATE = (
+        *("model", "data", "layout", "hands", "by_forests"),
+        *("mixture", "loose", "typical", "_statistics"),
+    )
     """Attributes that follow from the model and from what is learnt."""
 
     def __init__(
@@ -82,6 +89,7 @@ class Chain:
         self.loose: Loose | None = None
         self.n_rounds = 1
         self.by_forests = can_be_forested(model)
+        self.typical: Typical | None = None
         self.pending = np.array([-1, -1])
         self.key = int(rng.integers(1 << 62))
         self.number = 0
@@ -213,26 +221,61 @@ class Chain:
                 self._refresh_fields()
             self._attach()
 
+    @property
+    def with_links(self) -> bool:
+        """Whether parameters are drawn while links are summed over."""
+        return self.by_forests and self.loose is not None and self.n_rounds > 1
+
     def _redraw(self) -> None:
-        """Draw delta and loose links at once."""
+        """Draw all parameters that depend on links, and loose links, at once."""
         if self.loose is None:
             return
-        given = Given.drawn(self.rng, self.model, self.prior_values, self.counts, self._capacity)
-        weights = Frozen(self.model, given, self.evidence, self.rng).weights(0)
-        forest = grown(self.rng, self.loose, self.data, weights, self.following)
+        model, capacity = self.model, self._capacity
+        given = Given.drawn(self.rng, model, self.prior_values, self.counts, capacity)
+        given = given._replace(values=model.prior.extended(self.rng, given.values, capacity))
+        forest = grown(self.rng, self.loose, self.data, self.following)
+        self._recount(capacity)
+        marginal = Marginal(model.prior, self.counts, forest.log_sum, self.typical)
+        joins = marginal.joins(given)
+
+        def log_sum(delta: FloatArray) -> float:
+            forest.see(delta)
+            return forest.log_sum(joins)
+
+        self.own_values = model.likelihood.update(
+            self.rng,
+            self.own_values,
+            self.statistics.cells,
+            log_sum,
+            None if self.typical is None else self.typical.delta,
+        )
+        forest.see(self.own_values["delta"])
+        given = marginal.update(self.rng, given)
+        forest.log_sum(marginal.joins(given))
+        forest.link(self.rng, self.following)
+        # What was integrated out still is.
+        self.prior_values = {name: given.values[name] for name in self.prior_values}
+        self._recount(capacity)
+        self._tabulate()
+
+    def _recount(self, capacity: int) -> None:
+        """Count the sizes of all clusters; one may be larger than any was by one."""
         self._statistics = None
-        likelihood, cells = self.model.likelihood, self.statistics.cells
-        self.own_values = likelihood.update(self.rng, self.own_values, cells, forest.log_sum)
-        forest.link(self.rng, self.own_values["delta"], self.following)
-        self._statistics = None
-        # A cluster may be larger by one than any was, and than the tables reach.
-        self._count_sizes(np.zeros(given.capacity + 1, dtype=np.int64))
+        self._count_sizes(np.zeros(capacity + 1, dtype=np.int64))
         kernels.count_sizes(self.following, self.size_counts)
 
     def refresh(self) -> None:
-        """Update all parameters, given the partition."""
-        self._refresh_fields()
-        self.prior_values = self.model.prior.update(self.rng, self.prior_values, self.counts)
+        """Update all parameters, given the partition.
+
+        Those that are drawn with the links would creep here: they are drawn now and then.
+        """
+        prior, names = self.model.prior, None
+        if self.with_links and self.rng.random() > GIVEN_LINKS:
+            drawn = prior.drawn_with_links(self.model.n_records)
+            names = set(prior.ranges) - set(drawn)
+        else:
+            self._refresh_fields()
+        self.prior_values = prior.update(self.rng, self.prior_values, self.counts, names)
         self._tabulate()
 
     def _refresh_fields(self) -> None:
@@ -308,6 +351,7 @@ class Chain:
         generous = np.maximum(GENEROUS * delta, self.model.likelihood.generous_delta())
         log_odds = self._log_odds(proposals, generous)
         self.loose = loose_pairs(self.layout, proposals.candidates, log_odds)
+        self.typical = Typical(delta, self.prior_values, self.counts)
         self.n_rounds = 1
         if self.loose and self.model.compared is None and self.model.likelihood.is_sampled:
             n_rounds = self.moves_a_step // SWEEPS_A_STEP // MOVES_A_ROUND

@@ -30,14 +30,11 @@ EDGES_A_RECORD, UNIFORM_EDGES = 0.75, 0.05
 EDGES_OVER_ODDS = 10.0
 """A listed pair is drawn at most so many times its odds."""
 
-APART = np.array([0.0, 0.0, 0.8, 0.5])
-"""How often a record is taken out of clusters of 2, and of more."""
+APART = np.array([0.6, 0.95])
+"""How often a record is taken out of clusters whose records are all alike, and of others."""
 
 LARGEST_LOG_GAIN = 400.0
 """Where all fields together can say more, weights of links could leave the range of doubles."""
-
-LARGEST_LOG_PRIOR = 230.0
-"""A prior that says more, as of sizes that no cluster has, decides alone: it may say just that."""
 
 
 def can_be_forested(model: Model) -> bool:
@@ -60,27 +57,27 @@ class Rates(NamedTuple):
         return cls(uniform, min(EDGES_OVER_ODDS, EDGES_A_RECORD * n_records / total))
 
 
-class Grown(NamedTuple):
-    """A forest, and the weight of each link but for the evidence of the fields."""
+class Grown:
+    """A forest, and the sum over all of its links."""
 
-    forest: kernels.Forest
-    scale: FloatArray
-    weight: FloatArray
-    free: FloatArray
+    def __init__(self, forest: kernels.Forest) -> None:
+        self.forest = forest
+        self._evidence, self._weight, self._free = np.empty((3, forest.unit.size))
 
-    def log_sum(self, delta: FloatArray) -> float:
-        """Return the log of the sum over all links, by delta."""
+    def see(self, delta: FloatArray) -> None:
+        """Weigh links by what the fields say, given delta."""
         forest = self.forest
-        return float(
-            kernels.weigh_forest(
-                delta, forest.parent, forest.shared, forest.seen, self.scale, self.weight, self.free
-            )
-        )
+        kernels.weigh_links(delta, forest.parent, forest.shared, forest.seen, self._evidence)
 
-    def link(self, rng: np.random.Generator, delta: FloatArray, following: Any) -> None:
-        """Draw the links, given delta."""
-        self.log_sum(delta)
-        what = self.forest.unit, self.forest.parent, self.weight, self.free
+    def log_sum(self, joins: FloatArray) -> float:
+        """Return the log of the sum over all links, by the prior's weights of joins."""
+        forest = self.forest
+        what = forest.parent, forest.size, self._evidence, forest.chance
+        return float(kernels.sum_forest(*what, joins, self._weight, self._free))
+
+    def link(self, rng: np.random.Generator, following: Any) -> None:
+        """Draw the links in proportion to their weights, as they were last summed."""
+        what = self.forest.unit, self.forest.parent, self._weight, self._free
         kernels.link_forest(rng, *what, following)
 
 
@@ -88,7 +85,6 @@ def grown(
     rng: np.random.Generator,
     loose: Loose,
     data: kernels.Data,
-    weights: kernels.Weights,
     following: Any,
     apart: FloatArray = APART,
 ) -> Grown:
@@ -98,34 +94,15 @@ def grown(
     slices, totals = loose.lists.in_shard(Shard((0,), within))
     total = float(totals.sum())
     rates = Rates.of(n_records, total)
-    unit, taken, former = kernels.take_apart(rng, following, apart)
+    unit, taken, former = kernels.take_apart(rng, following, data.codes, apart)
     n_uniform = rng.poisson(rates.uniform * n_records * (n_records - 1) / 2)
     drawn = n_uniform, rng.poisson(rates.listed * total)
     lists: tuple[Any, ...] = loose.lists.table, slices, np.cumsum(totals) / total, within
     edges = kernels.draw_edges(rng, *drawn, *lists, following, data.source, unit)  # type: ignore[call-arg]
     forest = kernels.Forest._make(
         kernels.grow_forest(
-            edges, taken, former, loose.starts, loose.neighbours, loose.odds, *rates,
-            following, data.codes, data.gain,
+            rng, edges, taken, former, loose.starts, loose.neighbours, loose.odds, *rates,
+            following, data.codes, data.gain, apart,
         )
     )  # fmt: skip
-    scale = _scale(forest, weights, apart)
-    return Grown(forest, scale, np.empty_like(scale), np.empty_like(scale))
-
-
-def _scale(forest: kernels.Forest, weights: kernels.Weights, apart: FloatArray) -> FloatArray:
-    """Return the prior weight of each link, over the chance of its edge and of what was taken out.
-
-    A cluster of m came apart with chance ``apart[m] / m`` for each record (a pair is the same
-    whichever is taken), and one that a record joins stayed whole with chance ``1 - apart[m - 1]``.
-    """
-    size = np.maximum(forest.size, 2)
-    places = np.minimum(size, apart.size - 1)
-    log_size = weights.log_size
-    log_prior = log_size[size] - log_size[size - 1]
-    log_prior -= kernels.log_open_weight(weights.opening, weights.log_open, 1)
-    came = np.where(size == 2, 1.0, 1.0 / size) * apart[places]
-    stayed = np.where(size == 2, 1.0, 1.0 - apart[np.minimum(size - 1, apart.size - 1)])
-    prior = np.exp(np.minimum(log_prior, LARGEST_LOG_PRIOR))
-    scale: FloatArray = prior * came / stayed / -np.expm1(-forest.rate)
-    return scale
+    return Grown(forest)

@@ -1,0 +1,216 @@
+"""The prior's parameters, drawn while links are summed over.
+
+Given the links, the prior's parameters are known far better than they are a posteriori, as delta
+is. Given t (model section 5) clusters are independent and the sum over all links of a forest is a
+number, so each parameter is drawn by its density times that sum, and t likewise.
+"""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from kolchin.parameters import (
+    POSITIVE,
+    FloatArray,
+    Range,
+    Values,
+    hyper_log_density,
+    reflect,
+    slice_sample,
+)
+from kolchin.priors.base import Opening, Prior, SizeCounts
+from kolchin.priors.kolchin_partition import FreeSizesPartition
+from kolchin.sampling.weights import Given
+
+LARGEST_LOG_PRIOR = 230.0
+"""A prior that says more, as of sizes that no cluster has, decides alone: it may say just that."""
+
+LARGEST_SHAPE = 1e12
+"""Where the open weight hardly depends on K, t tells nothing, and is too large to reckon with."""
+
+LARGEST_DRAWN = 4
+"""The probabilities of sizes up to this one are drawn so; the others are known from few."""
+
+
+SMALLEST_Y = 1e-200
+"""Sizes that are as good as impossible stay so here."""
+
+
+class Typical(NamedTuple):
+    """A state that was typical in warm-up: modes are looked for near to it."""
+
+    delta: FloatArray
+    values: Values
+    counts: SizeCounts
+
+    def number(self, size: int) -> int:
+        """Return how many clusters there were of a size."""
+        return _number(self.counts, size)
+
+
+class Marginal(NamedTuple):
+    """The prior of what is left when the records of all links are alone, and the links' sum.
+
+    Parameters are reflected at their modes if a typical state is known, else slice sampled.
+    """
+
+    prior: Prior
+    counts: SizeCounts
+    log_sum: Callable[[FloatArray], float]
+    typical: Typical | None = None
+
+    def joins(self, given: Given) -> FloatArray:
+        """Return the weight of one more record, by the size it makes, against being alone."""
+        return self._joins(given, self._opening(given.values))
+
+    def update(self, rng: np.random.Generator, given: Given) -> Given:
+        """Draw each parameter once, and t."""
+        opening = self._opening(given.values)
+        if _shape(opening) > LARGEST_SHAPE:
+            return given
+        for name in self.prior.drawn_with_links(self.counts.n_records):
+            given = self._drawn(rng, name, given)
+        if isinstance(self.prior, FreeSizesPartition):
+            for size in self.counts.sizes[self.counts.sizes <= LARGEST_DRAWN]:
+                given = self._drawn_mu(rng, self.prior, int(size), given)
+        elif opening.slope > 0:
+            given = self._drawn_t(rng, given)
+        return given
+
+    def _drawn(self, rng: np.random.Generator, name: str, given: Given) -> Given:
+        """Draw a parameter, while t stays in proportion to what it is about."""
+        log_ratio = given.log_t - self._log_about(self._opening(given.values))
+
+        def changed(x: float) -> tuple[Given, Opening, float]:
+            values = given.values | {name: x}
+            opening = self._opening(values)
+            log_about = self._log_about(opening)
+            return given._replace(values=values, log_t=log_ratio + log_about), opening, log_about
+
+        def log_density(x: float) -> float:
+            trial, opening, log_about = changed(x)
+            if _shape(opening) > LARGEST_SHAPE:
+                return -math.inf
+            return self._log_density(trial, opening) + log_about
+
+        start = None if self.typical is None else self.typical.values[name]
+        here, allowed = given.values[name], self.prior.ranges[name]
+        return changed(_drawn(rng, log_density, here, allowed, start, 1.0))[0]
+
+    def _drawn_t(self, rng: np.random.Generator, given: Given) -> Given:
+        opening = self._opening(given.values)
+
+        def log_density(t: float) -> float:
+            return self._log_density(given._replace(log_t=math.log(t)), opening)
+
+        start, here = None, math.exp(given.log_t)
+        if self.typical is not None:
+            start = _shape(opening) + self.typical.counts.n_clusters
+        t = _drawn(rng, log_density, here, POSITIVE, start, 4 / math.sqrt(here + 1))
+        return given._replace(log_t=math.log(t))
+
+    def _drawn_mu(
+        self, rng: np.random.Generator, prior: FreeSizesPartition, size: int, given: Given
+    ) -> Given:
+        """Draw mu of a size, and t with it: those of y = t mu are free of each other."""
+        values = given.values
+        shape = prior.shape_of(size, values)
+        number = _number(self.counts, size)
+        more = _shape(self._opening(values)) - values["alpha"]
+        log_y = given.log_t + values["log_mu"]
+        here = math.exp(log_y[size - 1])
+        if here < SMALLEST_Y:
+            return given
+        others = math.exp(given.log_t) * -math.expm1(values["log_mu"][size - 1])
+
+        def changed(y: float) -> Given:
+            log_t = math.log(others + y)
+            log_mu = log_y - log_t
+            log_mu[size - 1] = math.log(y) - log_t
+            log_tail = given.log_t + values["log_tail"] - log_t
+            mu = {"log_mu": log_mu, "log_tail": log_tail}
+            return given._replace(values=values | mu, log_t=log_t)
+
+        def log_density(y: float) -> float:
+            if y < SMALLEST_Y:
+                return -math.inf
+            trial = changed(y)
+            own: float = (shape + number - 1) * math.log(y) - y + more * trial.log_t
+            return own + self.log_sum(self.joins(trial))
+
+        start = None if self.typical is None else shape + self.typical.number(size)
+        width = 4 / math.sqrt(here + 1)
+        return changed(_drawn(rng, log_density, here, POSITIVE, start, width))
+
+    def _opening(self, values: Values) -> Opening:
+        return self.prior.opening(self.counts.n_records, values)
+
+    def _log_about(self, opening: Opening) -> float:
+        """Log of what t is about: it need only go along with the parameters."""
+        return math.log(_shape(opening) + self.counts.n_clusters) if opening.slope > 0 else 0.0
+
+    def _joins(self, given: Given, opening: Opening) -> FloatArray:
+        log_h = self.prior.log_h(np.arange(1, given.capacity + 1), given.values)
+        joins = np.zeros(given.capacity + 1)
+        with np.errstate(invalid="ignore"):
+            joins[2:] = log_h[1:] - log_h[:-1] - _log_open(opening, given.log_t)
+        return np.exp(np.minimum(joins, LARGEST_LOG_PRIOR, out=joins), out=joins)
+
+    def _log_density(self, given: Given, opening: Opening) -> float:
+        """Log density of parameters and t, of the clusters without links, and of all links."""
+        prior, counts, values = self.prior, self.counts, given.values
+        log_h = prior.log_h(np.append(1, counts.sizes), values)
+        inside = float(log_h[0] + counts.counts @ (log_h[1:] - log_h[0]))
+        outside = prior.log_g(1, counts.n_records, values)
+        outside += _log_opened(opening, counts.n_clusters - 1, given.log_t)
+        hyper = hyper_log_density(prior.hypers(counts.n_records), values)
+        return hyper + outside + inside + self.log_sum(self._joins(given, opening))
+
+
+def _drawn(
+    rng: np.random.Generator,
+    log_density: Callable[[float], float],
+    here: float,
+    allowed: Range,
+    start: float | None,
+    width: float,
+) -> float:
+    """Reflect a parameter, if it is known where its mode is about, else slice sample it."""
+    if start is None:
+        return slice_sample(rng, log_density, here, allowed, width)
+    return reflect(rng, log_density, here, allowed, start)
+
+
+def _number(counts: SizeCounts, size: int) -> int:
+    """Return how many clusters there are of a size."""
+    return int(counts.counts[counts.sizes == size].sum())
+
+
+def _shape(opening: Opening) -> float:
+    """Return what K is added to in the shape of t."""
+    return opening.intercept / opening.slope if opening.slope > 0 else 0.0
+
+
+def _log_open(opening: Opening, log_t: float) -> float:
+    """Log weight of opening a cluster, given t."""
+    if opening.slope > 0:
+        return opening.log_scale + math.log(opening.slope) + log_t
+    return opening.log_scale + math.log(opening.intercept)
+
+
+def _log_opened(opening: Opening, others: int, log_t: float) -> float:
+    """Log of what all clusters but one are opened by, and of the density of t.
+
+    That is t^(K + c - 1) e^-t / Gamma(1 + c) for c = intercept / slope, which may be large.
+    """
+    opened = others * _log_open(opening, log_t)
+    if not opening.slope > 0:
+        return opened
+    c = _shape(opening)
+    more = log_t - math.log(c)
+    log_gamma = math.lgamma(1 + c) - c * math.log(c) + c
+    if c > 1e3:
+        log_gamma = 0.5 * math.log(2 * math.pi * c) + 1 / (12 * c)
+    return opened + c * (more - math.expm1(more)) - log_gamma
