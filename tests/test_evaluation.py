@@ -136,6 +136,12 @@ def test_records_without_truth_are_left_out(truth):
     assert (result.linked_pairs, result.true_pairs, result.f1) == (1, 1, 1)
 
 
+def test_a_series_of_text_is_numbered_like_a_list():
+    values = ["b", None, "a", "b", "", "c", None, "a"]
+    assert encode(pl.Series(values)).tolist() == encode(values).tolist()
+    assert encode(pl.Series(values).drop_nulls()[:0]).tolist() == []
+
+
 def test_pandas_missing_values_are_known():
     pandas = pytest.importorskip("pandas")
     truth = pandas.Series([7, None, 7, 8], dtype="Int64")

@@ -11,9 +11,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from kolchin.errors import DataError
+from kolchin.partitions import canonical
 
 Codes = NDArray[np.int64]
 
@@ -121,6 +123,9 @@ def encode(values: ArrayLike | Sequence[Any]) -> Codes:
         raise DataError(f"labels must be one-dimensional. Got {values.ndim} dimensions instead.")
     if isinstance(values, np.ndarray) and values.dtype.kind in "iufb":
         return _encode_numbers(values)
+    if isinstance(values, pl.Series) and values.dtype == pl.String:
+        # As below, but without an object a value.
+        return np.where(values.is_null(), -1, canonical(values.rank("dense").fill_null(0)))
     listed = values.tolist() if hasattr(values, "tolist") else list(values)  # type: ignore[arg-type]
     numbers: dict[Any, int] = {}
     try:
