@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from kolchin.errors import DataError
-from kolchin.partitions import canonical
+from kolchin.partitions import are_small, canonical
 
 Codes = NDArray[np.int64]
 
@@ -150,8 +150,15 @@ def numbered(values: ArrayLike | Sequence[Any]) -> NDArray[np.float64]:
 
 def _encode_numbers(values: NDArray[Any]) -> Codes:
     missing = np.isnan(values) if values.dtype.kind == "f" else np.zeros(values.size, dtype=bool)
+    known = values[~missing]
+    if known.size and known.min() >= 0 and known.max() < 4 * known.size:
+        whole = known.astype(np.int64)
+        known = whole if np.array_equal(whole, known) else known
     codes = np.full(values.size, -1, dtype=np.int64)
-    codes[~missing] = np.unique(values[~missing], return_inverse=True)[1]
+    # The same numbers, but what is small and whole needs no sorting.
+    codes[~missing] = (
+        _dense(known) if are_small(known) else np.unique(known, return_inverse=True)[1]
+    )
     return codes
 
 
