@@ -36,6 +36,8 @@ from kolchin.work import Work
 
 FieldsLike = Iterable[FieldLike] | FieldLike | os.PathLike[str] | None
 MOST_LINES = 20
+CODES = "codes"
+"""The name of the records' codes in a store."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -163,13 +165,22 @@ def load(
     read = opened.table
     ids = row_numbers(read.n_records) if id is None else ids_of(read.column(id), origin, findings)
     findings.stop_on_faults()
-    records = Records._from_columns(columns)
+    records = _kept(Records._from_columns(columns), work)
+    del columns
     texts = read.texts()
     read.close()
     return Loaded(
         *(records, texts, ids, id, known, origin, reports, tuple(findings.notes)),
         fingerprint=_fingerprint(records, texts, ids),
     )
+
+
+def _kept(records: Records, work: Work | None) -> Records:
+    """Return records whose codes are in the store of an engine, and not in memory as well."""
+    if work is None or work.is_here:
+        return records
+    work.store.put(CODES, records.codes)
+    return dataclasses.replace(records, codes=work.store.get(CODES))
 
 
 def inspect(
