@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from kolchin.records.choices import SUFFIX, Choice, read_choices
@@ -374,7 +375,7 @@ def _fingerprint(records: Records, texts: Texts, ids: pl.Series) -> str:
         digest.update(f"{name!r};".encode())
     for field in records.fields:
         digest.update(f"{type(field).__name__}{getattr(field, 'cuts', ())!r};".encode())
-    digest.update(records.codes.tobytes())
+    digest.update(records.codes.reshape(-1).view(np.uint8).data)
     for weights in records.frequencies:
         digest.update(weights.tobytes())
     return digest.hexdigest()
