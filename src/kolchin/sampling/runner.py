@@ -357,7 +357,9 @@ def _workers(
     layout = Layout.single(model.n_records)
     if can_be_sharded(model):
         layout = arranged(model.n_records, pairs, scores, even)
-    ground, pairs = ground_of(model, layout, work), layout.moved(pairs)
+    pairs = layout.moved(pairs)
+    ground = ground_of(model, layout, work)
+    layout = ground.layout
     # Pairs beside each other are about records beside each other.
     order = np.lexsort([pairs[:, 1], pairs[:, 0]])
     pairs, scores = pairs[order], scores[order]
