@@ -136,6 +136,22 @@ def test_records_without_truth_are_left_out(truth):
     assert (result.linked_pairs, result.true_pairs, result.f1) == (1, 1, 1)
 
 
+@pytest.mark.parametrize(
+    "values", [[5, 0, 5, 2], [5, -1, 7], [9**9, 3, 3], [0.5, 2, 0.5], [2.0, 4]]
+)
+def test_numbers_keep_their_order(values):
+    """Whether they are so small and whole that they need not be sorted, or not."""
+    ranks = [sorted(set(values)).index(value) for value in values]
+    assert encode(np.array(values)).tolist() == ranks
+    assert encode(np.array([*values, np.nan])).tolist() == [*ranks, -1]
+
+
+def test_a_series_of_text_is_numbered_like_a_list():
+    values = ["b", None, "a", "b", "", "c", None, "a"]
+    assert encode(pl.Series(values)).tolist() == encode(values).tolist()
+    assert encode(pl.Series(values).drop_nulls()[:0]).tolist() == []
+
+
 def test_pandas_missing_values_are_known():
     pandas = pytest.importorskip("pandas")
     truth = pandas.Series([7, None, 7, 8], dtype="Int64")

@@ -11,9 +11,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from kolchin.errors import DataError
+from kolchin.partitions import are_small, canonical
 
 Codes = NDArray[np.int64]
 
@@ -121,6 +123,9 @@ def encode(values: ArrayLike | Sequence[Any]) -> Codes:
         raise DataError(f"labels must be one-dimensional. Got {values.ndim} dimensions instead.")
     if isinstance(values, np.ndarray) and values.dtype.kind in "iufb":
         return _encode_numbers(values)
+    if isinstance(values, pl.Series) and values.dtype == pl.String:
+        # As below, but without an object a value.
+        return np.where(values.is_null(), -1, canonical(values.rank("dense").fill_null(0)))
     listed = values.tolist() if hasattr(values, "tolist") else list(values)  # type: ignore[arg-type]
     numbers: dict[Any, int] = {}
     try:
@@ -145,8 +150,15 @@ def numbered(values: ArrayLike | Sequence[Any]) -> NDArray[np.float64]:
 
 def _encode_numbers(values: NDArray[Any]) -> Codes:
     missing = np.isnan(values) if values.dtype.kind == "f" else np.zeros(values.size, dtype=bool)
+    known = values[~missing]
+    if known.size and known.min() >= 0 and known.max() < 4 * known.size:
+        whole = known.astype(np.int64)
+        known = whole if np.array_equal(whole, known) else known
     codes = np.full(values.size, -1, dtype=np.int64)
-    codes[~missing] = np.unique(values[~missing], return_inverse=True)[1]
+    # The same numbers, but what is small and whole needs no sorting.
+    codes[~missing] = (
+        _dense(known) if are_small(known) else np.unique(known, return_inverse=True)[1]
+    )
     return codes
 
 

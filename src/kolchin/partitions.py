@@ -5,6 +5,7 @@ A partition is held as *labels*, an integer array with one cluster number a reco
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,10 +28,21 @@ def canonical(labels: ArrayLike) -> Labels:
     array = np.asarray(labels)
     if array.ndim != 1:
         raise DataError(f"labels must be one-dimensional. Got {array.ndim} dimensions instead.")
-    _, first, inverse = np.unique(array, return_index=True, return_inverse=True)
-    rank = np.empty(first.size, dtype=np.int64)
-    rank[np.argsort(first, kind="stable")] = np.arange(first.size)
-    return rank[inverse]
+    if not are_small(array):
+        array = np.unique(array, return_inverse=True)[1]
+    records = np.arange(array.size)
+    first = np.empty(int(array.max(initial=0)) + 1, dtype=np.int64)
+    first[array[::-1]] = records[::-1]  # where labels recur, the last one counts
+    of_label: Labels = first[array]
+    numbers = np.cumsum(of_label == records) - 1
+    return numbers[of_label]
+
+
+def are_small(numbers: NDArray[Any]) -> bool:
+    """Tell whether all are integers from 0 to little more than there are of them."""
+    if not numbers.size or numbers.dtype.kind not in "iu":
+        return False
+    return bool(numbers.min() >= 0 and numbers.max() < 4 * numbers.size)
 
 
 def cluster_sizes(labels: ArrayLike) -> NDArray[np.int64]:

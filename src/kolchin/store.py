@@ -144,7 +144,8 @@ class Directory:
                     for array in whole.parts:
                         file.write(np.ascontiguousarray(array, whole.dtype).data)
                     joined.append(_Place(begin, file.tell() - begin, dtype=whole.dtype))
-                ending = pickle.dumps((places, joined, pickled.getvalue()), protocol=5)
+                content = _Place(file.tell(), file.write(pickled.getbuffer()))
+                ending = pickle.dumps((places, joined, content), protocol=5)
                 file.write(ending)
                 file.write(len(ending).to_bytes(_LENGTH, "little"))
             part.replace(self.path / name)
@@ -163,7 +164,8 @@ class Directory:
             return view.toreadonly() if place.readonly else view
 
         whole = [np.frombuffer(taken(place), place.dtype) for place in joined]
-        return _Unpickler(io.BytesIO(content), [taken(one) for one in places], whole).load()
+        buffers = [taken(one) for one in places]
+        return _Unpickler(io.BytesIO(taken(content)), buffers, whole).load()
 
     def delete(self, *names: str) -> None:
         """Delete objects, which may be gone already; who has one open keeps it."""

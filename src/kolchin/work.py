@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from kolchin.engines import Engine
 from kolchin.engines.here import Here
+from kolchin.memory import give_back_arrays
 from kolchin.store import Directory, Memory, Store
 
 Item = TypeVar("Item")
@@ -56,11 +57,13 @@ def workplace(engine: Engine | None, folder: Path | None = None) -> Iterator[Wor
     """Give an engine a store in a folder, or in a temporary one; None without an engine.
 
     The store is new and has a name of its own: what tasks of a driver that was killed may still
-    write does not get in the way.
+    write does not get in the way. This process holds little itself, and gives back what it does
+    not hold.
     """
     if engine is None:
         yield None
         return
+    give_back_arrays()
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
         for old in folder.glob(f"{PREFIX}*"):

@@ -1,5 +1,7 @@
 """Each kind of field compares as people err in it."""
 
+import pickle
+
 import numpy as np
 import polars as pl
 import pytest
@@ -133,6 +135,18 @@ def test_words_alike_agrees_with_the_edit_distance(first, second):
     else:
         long = min(len(first), len(second)) >= 3
         assert found == (2 if long and OSA.distance(first, second) == 1 else 0)
+
+
+def test_strings_are_sent_as_letters():
+    """These are arrays, which tasks map, and not the text that they were made of."""
+    strings = Strings(pl.Series([f"somebody {number}" for number in range(1000)]))
+    buffers = []
+    sent = pickle.dumps(strings, protocol=5, buffer_callback=buffers.append)
+    assert len(sent) < 2_000
+    received = pickle.loads(sent, buffers=buffers)
+    one, other = np.arange(1000, dtype=np.int32), np.arange(1000, dtype=np.int32)[::-1].copy()
+    assert np.array_equal(received.similarity(one, other), strings.similarity(one, other))
+    assert np.array_equal(received.mistyped(one, other), strings.mistyped(one, other))
 
 
 @given(

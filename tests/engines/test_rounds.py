@@ -8,6 +8,7 @@ import kolchin as kp
 from kolchin import kernels
 from kolchin.sampling import rounds, weights
 from kolchin.sampling.layout import Layout
+from kolchin.sampling.learning import Learning
 from kolchin.sampling.runner import Run
 from kolchin.sampling.shards import Learnt, Sent, advance
 from kolchin.sampling.starts import start_labels
@@ -30,6 +31,10 @@ def test_it_is_sampled_in_shards_by_tasks(model, sharded, inline, monkeypatch):
     run = inline.run
     monkeypatch.setattr(inline, "run", lambda task, items: seen.append(items) or run(task, items))
     drawn(model, engine=inline)
+    learning = [items for items in seen if isinstance(items[0], Learning)]
+    # At the start, and at four steps of warm-up.
+    assert [len(items) for items in learning] == [1] * 5 * SHORT["chains"]
+    seen = [items for items in seen if items not in learning]
     assert len(seen) == SHORT["chains"] * (SHORT["draws"] + SHORT["warmup"])
     # Two chains share three workers, and the one that has not finished gets all of them.
     assert {len(items) for items in seen} <= {2, 3}
@@ -52,9 +57,13 @@ def test_the_store_holds_the_last_state_alone(model, sharded, inline, tmp_path):
     plan = checked_plan(2, 4, 8, 1, None, STARTS, model.n_records)
     run = Run.begin(model, plan, 1, Work(inline, Directory(tmp_path)))
     run.go_on()
+    # What was learnt is there, and not in the memory of the driver as well.
+    for worker in run.workers:
+        learnt = worker.chain.mixture.lists.table, worker.chain.loose.neighbours
+        assert not any(array.flags.owndata for array in (*learnt, worker.proposals.candidates))
     kinds = sorted(path.name.split("-")[-1] for path in tmp_path.iterdir())
     assert kinds.count("learnt") == 2
-    assert len(kinds) <= 1 + 2 + 2 + 2 * 2  # the ground, what was learnt, driver's, tasks'
+    assert len(kinds) <= 2 + 2 + 2 + 2 * 2  # ground, candidates, what was learnt, driver's, tasks'
 
 
 def test_a_shard_looks_at_nothing_outside(model, sharded):

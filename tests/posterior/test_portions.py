@@ -56,6 +56,7 @@ def test_summaries_are_those_of_the_whole(whole, monkeypatch):
     expected = whole.point_estimate()
     assert whole.expected_loss(found.labels) <= whole.expected_loss(expected) + 1e-12
     assert found.largest is None
+    assert np.array_equal(found.linked, whole.point_estimate("paper"))
 
 
 def test_one_portion_is_the_whole(whole):

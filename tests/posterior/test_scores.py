@@ -1,6 +1,7 @@
 """A posterior against truth."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -8,7 +9,7 @@ import pytest
 from scipy import stats
 
 from kolchin.evaluation import evaluate
-from kolchin.posterior.scores import calibration, cluster_draws, pairwise_draws
+from kolchin.posterior.scores import calibration, cluster_draws, evaluate_posterior, pairwise_draws
 
 TRUTH = ["a", "a", "b", None, "b", "c", "d", "d", "d", None]
 
@@ -35,6 +36,14 @@ def test_evaluate_has_estimates_and_posterior_means(posterior):
         assert summary["q05"] == pytest.approx(np.quantile(rates[name], 0.05))
         assert summary["q05"] <= summary["q50"] <= summary["q95"]
     assert json.loads(json.dumps(result)) == result
+
+
+def test_estimates_that_are_known_are_not_made_again(posterior):
+    known = posterior.point_estimate(), posterior.point_estimate("paper")
+    expected = posterior.evaluate(TRUTH)
+    other = replace(posterior)
+    assert evaluate_posterior(other, TRUTH, *known) == expected
+    assert "distinct" not in vars(other)  # which may be large
 
 
 def test_a_single_draw(posterior_of):

@@ -110,7 +110,9 @@ def test_tasks_find_what_one_process_does(name, path, work, monkeypatch):
     assert expected.texts.is_held
     assert not found.texts.is_held
     assert_same(found, expected)
-    assert not list(work.store.path.iterdir())
+    # Codes are in the store, and not in memory as well.
+    assert [path.name for path in work.store.path.iterdir()] == ["codes"]
+    assert not found.records.codes.flags.owndata
 
 
 @pytest.mark.parametrize("as_given", [str, lambda path: path, lambda path: [path]])

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
@@ -297,16 +298,26 @@ class TestEndings:
 
 class TestFaults:
     def fill_disk(self, monkeypatch, number):
-        savez = np.savez
+        savez, write = np.savez, directory.write_arrays
         count = iter(range(10_000))
+
+        def no_space():
+            raise OSError(errno.ENOSPC, "No space left on device")
+            yield
 
         def full(file, **arrays):
             if next(count) >= number:
                 file.write(b"half of it")
-                raise OSError(errno.ENOSPC, "No space left on device")
+                next(no_space())
             savez(file, **arrays)
 
+        def full_within_a_state(path, arrays):
+            if next(count) >= number:
+                arrays = chain(islice(arrays, 5), no_space())
+            write(path, arrays)
+
         monkeypatch.setattr(np, "savez", full)
+        monkeypatch.setattr(directory, "write_arrays", full_within_a_state)
 
     @pytest.mark.parametrize("number", [0, 3, 20])
     def test_a_disk_that_is_full_within_a_part(self, whole, table, tmp_path, monkeypatch, number):

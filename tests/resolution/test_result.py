@@ -1,5 +1,6 @@
 """What a run found, in memory and on disk."""
 
+import gc
 import json
 
 import numpy as np
@@ -7,7 +8,9 @@ import polars as pl
 import pytest
 
 import kolchin as kp
+from kolchin.posterior.portions import summarise
 from kolchin.resolution.directory import RunDirectory
+from kolchin.sampling.runner import Worker
 
 FIELDS = [f"field_{k}" for k in range(4)]
 SHORT = {"chains": 2, "draws": 30, "seed": 3}
@@ -296,3 +299,19 @@ def test_fewer_draws_than_there_are_do_not_end_a_run(people, columns, tmp_path):
     with pytest.raises(kp.ModelError, match="draws of each chain already"):
         kp.resume(out, draws=result.posterior.n_draws - 1)
     assert (out / "posterior" / "run.json").read_text() == before
+
+
+def test_chains_are_gone_when_results_are_made(people, columns, tmp_path, monkeypatch):
+    """They have some numbers a record each, which results do not need."""
+    there = []
+
+    def watched(*given):
+        gc.collect()
+        there.append(sum(type(thing) is Worker for thing in gc.get_objects()))
+        return summarise(*given)
+
+    gc.collect()
+    before = sum(type(thing) is Worker for thing in gc.get_objects())
+    monkeypatch.setattr("kolchin.resolution.result.summarise", watched)
+    kp.resolve(people, **columns, chains=2, draws=10, seed=1, out=tmp_path / "out")
+    assert there == [before]

@@ -50,7 +50,7 @@ def check_stopped_often(model, monkeypatch):
     while run.ended != "draws":
         run.go_on(pause=stop_after(1 + stops % 4))
         first = run.kept // 5 * 5
-        saved = run_state(run, first)
+        saved = dict(run_state(run, first))
         assert not any(array.dtype.hasobject for array in saved.values())
         parts.append(recorded([worker.draws for worker in run.workers], {}, held, first))
         held = first
@@ -84,9 +84,24 @@ def test_a_state_does_not_change_while_the_run_goes_on(small_model):
     assert str(saved["now"]["chain"]["rng"].bit_generator.state) == str(rng)
 
 
+def test_a_state_is_given_chain_by_chain(small_model, monkeypatch):
+    """No more than that of one chain is in memory."""
+    run, asked = begun(small_model), []
+    for number, worker in enumerate(run.workers):
+        state = worker.state
+        monkeypatch.setattr(worker, "state", lambda n=number, s=state: asked.append(n) or s())
+    names = []
+    for name, _ in run_state(run, 0):
+        names.append(name)
+        if name != "header":
+            assert asked[-1] == len(asked) - 1 == int(name.split("/")[1])
+    assert names[-1] == "header"
+    assert len(asked) == len(run.workers)
+
+
 def test_the_state_of_another_model_is_refused(small_model, medium_model):
     run = begun(small_model)
-    saved = run_state(run, 0)
+    saved = dict(run_state(run, 0))
     with pytest.raises(kp.DataError, match="another model"):
         restore(begun(medium_model), saved)
     with pytest.raises(kp.DataError, match=r"format 2\. Got format None"):
@@ -97,4 +112,4 @@ def test_unknown_kinds_are_not_lost_silently(small_model):
     run = begun(small_model)
     run.workers[0].chain.novelty = object()
     with pytest.raises(TypeError, match=r"cannot hold a object .*novelty"):
-        run_state(run, 0)
+        dict(run_state(run, 0))

@@ -9,6 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kolchin.records.fields import Compared
+from kolchin.records.vocabulary import Vocabulary
 
 Codes = NDArray[np.int32]
 Levels = NDArray[np.int8]
@@ -69,6 +70,8 @@ class Comparing(ABC):
 
 def as_strings(values: Sequence[Any]) -> pl.Series:
     """Write values as lower-case text."""
+    if isinstance(values, Vocabulary) and values.series.dtype == pl.String:
+        return values.series.str.to_lowercase()
     texts = pl.Series([value if isinstance(value, str) else str(value) for value in values])
     return texts.cast(pl.String).str.to_lowercase()
 

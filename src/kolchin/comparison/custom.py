@@ -18,7 +18,7 @@ class CustomComparing(Comparing):
 
     def __init__(self, field: Compared, values: Sequence[Any], comparator: Comparator) -> None:
         super().__init__(field, self.forms_of(values))
-        self.values = values
+        self.values = tuple(values)
         self.comparator = comparator
         similar = (f"similarity {cut:g}" for cut in field.cuts)
         self.names = field.levels or ("exact", *similar, "different")

@@ -34,6 +34,10 @@ class Strings:
         self._series = texts
         self.lengths = texts.str.len_chars().to_numpy().astype(np.int32)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Go to others as letters, which they share, and not as text."""
+        return {"_series": self._series.clear(), "lengths": self.lengths, "letters": self.letters}
+
     @cached_property
     def letters(self) -> tuple[Letters, Codes]:
         """The letters one after another, and where each text begins and ends."""

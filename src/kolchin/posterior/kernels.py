@@ -108,19 +108,24 @@ def close_rings(members: Any, sizes: Any, births: Any, following: Any, born: Any
 
 
 @compiled
+def sort_run(values: Any, first: int, last: int) -> None:
+    """Put the values from one place to another in ascending order."""
+    if last - first > 16:
+        values[first:last] = np.sort(values[first:last])
+        return
+    for k in range(first + 1, last):
+        n, place = values[k], k
+        while place > first and values[place - 1] > n:
+            values[place] = values[place - 1]
+            place -= 1
+        values[place] = n
+
+
+@compiled
 def sort_sets(members: Any, offsets: Any) -> None:
     """Put the members of each set in ascending order."""
     for d in range(offsets.size - 1):
-        first, last = offsets[d], offsets[d + 1]
-        if last - first > 16:
-            members[first:last] = np.sort(members[first:last])
-            continue
-        for k in range(first + 1, last):
-            n, place = members[k], k
-            while place > first and members[place - 1] > n:
-                members[place] = members[place - 1]
-                place -= 1
-            members[place] = n
+        sort_run(members, offsets[d], offsets[d + 1])
 
 
 @compiled
@@ -326,23 +331,48 @@ def exact_counts(members: Any, offsets: Any, counts: Any, labels: Any, sizes: An
 
 
 @compiled
-def pairs_in_sets(members: Any, offsets: Any, truth: Any, n_values: int) -> Any:
-    """Count, in each set, the pairs with known truth and those among them with equal truth."""
-    met = np.zeros(n_values, dtype=np.int64)
-    linked = np.zeros(offsets.size - 1, dtype=np.int64)
-    correct = np.zeros(offsets.size - 1, dtype=np.int64)
-    for d in range(offsets.size - 1):
-        known = 0
-        for n in members[offsets[d] : offsets[d + 1]]:
+def score_sets(
+    members: Any, sizes: Any, born: Any, died: Any, truth: Any, true_sizes: Any, n_draws: int
+) -> Any:
+    """Return what the sets of each draw change, (what, draw), where every record was alone.
+
+    That is linked pairs, pairs of them with equal truth, clusters, clusters that are whole
+    entities, and the sums over records of B-cubed precision and recall. Unknown truth is negative
+    and does not count.
+    """
+    begun = np.zeros((6, n_draws + 1))
+    ended = np.zeros((6, n_draws + 1))
+    values = np.empty(max(sizes.max(), 1) if sizes.size else 1, dtype=np.int64)
+    changes = np.empty(6)
+    position = 0
+    for k in range(sizes.size):
+        n_known = 0
+        for n in members[position : position + sizes[k]]:
             if truth[n] >= 0:
-                linked[d] += known
-                correct[d] += met[truth[n]]
-                met[truth[n]] += 1
-                known += 1
-        for n in members[offsets[d] : offsets[d + 1]]:
-            if truth[n] >= 0:
-                met[truth[n]] = 0
-    return linked, correct
+                values[n_known] = truth[n]
+                n_known += 1
+        position += sizes[k]
+        sort_run(values, 0, n_known)
+        changes[:] = 0.0
+        changes[0] = n_known * (n_known - 1) // 2
+        first = 0
+        while first < n_known:
+            last = first
+            while last < n_known and values[last] == values[first]:
+                last += 1
+            overlap, size = last - first, true_sizes[values[first]]
+            share = overlap / n_known
+            changes[1] += overlap * (overlap - 1) // 2
+            changes[2] += share - overlap
+            changes[3] += int(overlap == n_known and overlap == size) - (size == 1) * overlap
+            changes[4] += overlap * share - overlap
+            changes[5] += overlap * (overlap - 1) / size
+            first = last
+        begun[:, born[k]] += changes
+        ended[:, died[k]] += changes
+    for what in range(6):
+        begun[what] = np.cumsum(begun[what] - ended[what])
+    return begun[:, :n_draws].copy()
 
 
 @compiled

@@ -37,17 +37,21 @@ SINGLETONS_BUDGET = 1_000_000_000
 
 
 def point_estimate(
-    posterior: "Posterior", loss: str = "vi", sources: Sources = NO_SOURCES
+    posterior: "Posterior",
+    loss: str = "vi",
+    sources: Sources = NO_SOURCES,
+    start: Labels | None = None,
 ) -> Labels:
     """Return canonical labels of the best partition found; "paper" is the paper's rule.
 
     Sources, if given, keep all draws and the best partition from having two records of one of
-    them (-1: none) in a cluster.
+    them (-1: none) in a cluster. The search starts from what the paper's rule gives, ``start`` if
+    that is known.
     """
     if loss not in LOSSES:
         raise DataError(f"The 'loss' parameter must be one of {LOSSES}. Got {loss!r} instead.")
     _check_draws(posterior)
-    start = paper_rule(posterior)
+    start = paper_rule(posterior) if start is None else start
     return start if loss == "paper" else _Search(posterior, loss, sources).run(start)
 
 

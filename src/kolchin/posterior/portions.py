@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from kolchin.partitions import NO_SOURCES, Labels, Sources, canonical
 from kolchin.posterior.links import confidence, largest_listed, links
 from kolchin.posterior.packing import Chain
-from kolchin.posterior.point_estimate import point_estimate
+from kolchin.posterior.point_estimate import paper_rule, point_estimate
 from kolchin.store import Store
 from kolchin.work import Work, here
 
@@ -38,10 +38,12 @@ class Portion(NamedTuple):
 class Summary(NamedTuple):
     """The entity of each record, how sure that is, and the links.
 
-    ``largest`` is the size of the largest clusters whose pairs are listed; None for all.
+    ``linked`` is the entity of each record by the paper's rule; ``largest`` is the size of the
+    largest clusters whose pairs are listed, None for all.
     """
 
     labels: Labels
+    linked: Labels
     confidence: NDArray[np.float64]
     links: pl.DataFrame
     largest: int | None
@@ -115,24 +117,28 @@ def _within(chain: Chain, inside: NDArray[np.bool_], place: NDArray[np.int32]) -
 def _sum_up(task: Summing) -> Summary:
     portion: Portion = task.store.get(task.name)
     drawn = portion.posterior
-    labels = point_estimate(drawn, sources=portion.sources)
+    linked = paper_rule(drawn)
+    labels = point_estimate(drawn, sources=portion.sources, start=linked)
     listed = links(drawn, task.min_probability)
-    return Summary(labels, confidence(drawn, labels), listed, largest_listed(drawn))
+    return Summary(labels, linked, confidence(drawn, labels), listed, largest_listed(drawn))
 
 
 def _together(n_records: int, portions: list[Portion], parts: list[Summary]) -> Summary:
     """Put the summaries of portions together."""
     if len(parts) == 1:
         return parts[0]
-    labels = np.empty(n_records, dtype=np.int64)
+    labels, linked = np.empty((2, n_records), dtype=np.int64)
     sure = np.empty(n_records)
-    n_entities, listed = 0, []
+    n_entities, n_linked, listed = 0, 0, []
     for (records, _, _), part in zip(portions, parts, strict=True):
         labels[records] = part.labels + n_entities
+        linked[records] = part.linked + n_linked
         sure[records] = part.confidence
         n_entities += int(part.labels.max(initial=-1)) + 1
+        n_linked += int(part.linked.max(initial=-1)) + 1
         ends = [pl.Series(name, records[part.links[name]]) for name in ("record_a", "record_b")]
         listed.append(part.links.with_columns(ends))
     largest = [part.largest for part in parts if part.largest is not None]
     every = pl.concat(listed).sort("record_a", "record_b")
-    return Summary(canonical(labels), sure, every, min(largest, default=None))
+    least = min(largest, default=None)
+    return Summary(canonical(labels), canonical(linked), sure, every, least)

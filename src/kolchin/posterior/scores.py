@@ -28,17 +28,17 @@ def evaluate_posterior(
     posterior: "Posterior",
     truth: ArrayLike | Sequence[Any],
     labels: ArrayLike | None = None,
+    linked: ArrayLike | None = None,
 ) -> dict[str, Any]:
     """Return the measures of both point estimates, and the posterior of the rates.
 
     The keys are ``point_estimate`` (``labels``, or least expected variation of information),
-    ``paper_rule`` and
-    ``posterior``, which has mean, sd, q05, q50 and q95 over the draws for each pairwise, B-cubed
-    and cluster rate.
+    ``paper_rule`` (``linked``, or what the rule gives) and ``posterior``, which has mean, sd, q05,
+    q50 and q95 over the draws for each pairwise, B-cubed and cluster rate.
     """
     truth = numbered(truth)
     estimate = evaluate(posterior.point_estimate("vi") if labels is None else labels, truth)
-    paper = evaluate(posterior.point_estimate("paper"), truth)
+    paper = evaluate(posterior.point_estimate("paper") if linked is None else linked, truth)
     rates = pairwise_draws(posterior, truth) | cluster_draws(posterior, truth)
     return {
         "point_estimate": estimate.as_dict(),
@@ -51,15 +51,9 @@ def pairwise_draws(
     posterior: "Posterior", truth: ArrayLike | Sequence[Any]
 ) -> dict[str, NDArray[np.float64]]:
     """Return precision, recall, f1, fnr and fdr of every draw, each (chain, draw)."""
-    from kolchin.posterior.kernels import pairs_in_sets
-
-    codes = encode(truth)
-    sizes = np.bincount(codes[codes >= 0])
-    drawn = posterior.distinct
-    linked, correct = pairs_in_sets(drawn.members, drawn.offsets, codes, sizes.size)
-    precision, recall, f1 = pairwise_rates(
-        posterior.sums(linked), int(sizes @ (sizes - 1)) // 2, posterior.sums(correct)
-    )
+    true_sizes, (linked, correct, *_) = _changes(posterior, truth)
+    n_true = int(true_sizes @ (true_sizes - 1)) // 2
+    precision, recall, f1 = pairwise_rates(linked, n_true, correct)
     return {
         "precision": precision,
         "recall": recall,
@@ -72,34 +66,12 @@ def pairwise_draws(
 def cluster_draws(
     posterior: "Posterior", truth: ArrayLike | Sequence[Any]
 ) -> dict[str, NDArray[np.float64]]:
-    """Return B-cubed and cluster rates of every draw, each (chain, draw).
-
-    All begin with every record alone; each drawn cluster then adds what it changes.
-    """
-    codes = encode(truth)
-    true_sizes = np.bincount(codes[codes >= 0])
+    """Return B-cubed and cluster rates of every draw, each (chain, draw)."""
+    true_sizes, (_, _, clusters, exact, precise, recalled) = _changes(posterior, truth)
     n_known, n_true = int(true_sizes.sum()), int(np.count_nonzero(true_sizes))
-    drawn = posterior.distinct
-    known = codes[drawn.members] >= 0
-    cluster = np.repeat(np.arange(drawn.sizes.size), drawn.sizes)[known]
-    cells, overlap = np.unique(
-        cluster * true_sizes.size + codes[drawn.members[known]], return_counts=True
-    )
-    row, size = cells // true_sizes.size, true_sizes[cells % true_sizes.size]
-    in_cluster = np.bincount(cluster, minlength=drawn.sizes.size)
-
-    def added_up(start: int, changes: NDArray[Any]) -> NDArray[np.float64]:
-        return start + posterior.sums(np.bincount(row, changes, minlength=in_cluster.size))
-
-    whole = in_cluster[row]
-    share = overlap / whole
-    n_clusters = added_up(n_known, share - overlap)
-    alone = np.where(size == 1, overlap, 0)
-    n_exact = added_up(
-        int(np.sum(true_sizes == 1)), ((overlap == whole) & (overlap == size)) - alone
-    )
-    precision = added_up(n_known, overlap * share - overlap) / n_known
-    recall = added_up(n_true, overlap * (overlap - 1) / size) / n_known
+    n_clusters = n_known + clusters
+    n_exact = int(np.sum(true_sizes == 1)) + exact
+    precision, recall = (n_known + precise) / n_known, (n_true + recalled) / n_known
     return {
         "bcubed_precision": precision,
         "bcubed_recall": recall,
@@ -108,6 +80,24 @@ def cluster_draws(
         "cluster_recall": n_exact / n_true,
         "cluster_f1": 2 * n_exact / (n_clusters + n_true),
     }
+
+
+def _changes(
+    posterior: "Posterior", truth: ArrayLike | Sequence[Any]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the sizes of the true entities, and what drawn clusters change: (what, chain, draw).
+
+    All begins with every record alone; see ``kernels.score_sets``. Clusters are looked at as they
+    are drawn, one after the other, so that nothing is held of them.
+    """
+    from kolchin.posterior.kernels import score_sets
+
+    codes = encode(truth)
+    true_sizes = np.bincount(codes[codes >= 0])
+    changes = [
+        score_sets(*chain[:4], codes, true_sizes, chain.n_draws) for chain in posterior.chains
+    ]
+    return true_sizes, np.stack(changes, axis=1)
 
 
 def calibration(

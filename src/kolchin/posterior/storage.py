@@ -8,7 +8,7 @@ import io
 import json
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -110,6 +110,14 @@ def _write(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
             content = io.BytesIO()
             np.lib.format.write_array(content, array, allow_pickle=False)
             archive.writestr(zipfile.ZipInfo(f"{name}.npy"), content.getbuffer(), **fast)
+
+
+def write_arrays(path: Path, arrays: Iterable[tuple[str, NDArray[Any]]]) -> None:
+    """Write arrays as np.savez does, one after the other, as they are given."""
+    with replacing(path) as part, zipfile.ZipFile(part, "w") as archive:
+        for name, array in arrays:
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, array, allow_pickle=False)
 
 
 @contextmanager

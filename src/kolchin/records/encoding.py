@@ -13,6 +13,7 @@ from kolchin.records.coding import MISSING, Coded, coded, positions, vocabulary_
 from kolchin.records.fields import Categorical, Field
 from kolchin.records.findings import Findings, some
 from kolchin.records.values import alike, tidy
+from kolchin.records.vocabulary import Vocabulary
 
 MANY_VALUES = 100_000
 
@@ -22,7 +23,7 @@ class Column(NamedTuple):
 
     field: Field
     codes: NDArray[np.int32]
-    vocabulary: tuple[Any, ...]
+    vocabulary: Vocabulary
     frequencies: NDArray[np.float64]
 
 
@@ -53,7 +54,7 @@ def encode(field: Field, values: Coded, findings: Findings) -> Column | None:
     if isinstance(field, Categorical) and field.frequencies is not None:
         return _encode_given(field, field.frequencies, values, findings)
     frequencies = values.counts / n_present
-    return Column(field, values.codes, tuple(values.vocabulary.to_list()), frequencies)
+    return Column(field, values.codes, Vocabulary(values.vocabulary), frequencies)
 
 
 def _encode_given(
@@ -76,7 +77,7 @@ def _encode_given(
         return None
     weights = np.array([given[value] for value in ordered.to_list()], dtype=np.float64)
     places = np.append(positions(seen.cast(ordered.dtype), ordered), np.int32(MISSING))
-    return Column(field, places[values.codes], tuple(ordered.to_list()), weights / weights.sum())
+    return Column(field, places[values.codes], Vocabulary(ordered), weights / weights.sum())
 
 
 def _spanned(seen: pl.Series, given: Sequence[Any]) -> pl.Series | None:
@@ -131,5 +132,5 @@ def _encode_numbered(
             f"frequencies. Got {codes.max()} in row {codes.argmax()} instead."
         )
         return None
-    vocabulary = tuple(range(weights.size))
+    vocabulary = Vocabulary(pl.int_range(weights.size, eager=True))
     return Column(field, codes.astype(np.int32), vocabulary, weights / weights.sum())

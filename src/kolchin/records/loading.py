@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from kolchin.records.choices import SUFFIX, Choice, read_choices
@@ -36,6 +37,8 @@ from kolchin.work import Work
 
 FieldsLike = Iterable[FieldLike] | FieldLike | os.PathLike[str] | None
 MOST_LINES = 20
+CODES = "codes"
+"""The name of the records' codes in a store."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -163,13 +166,22 @@ def load(
     read = opened.table
     ids = row_numbers(read.n_records) if id is None else ids_of(read.column(id), origin, findings)
     findings.stop_on_faults()
-    records = Records._from_columns(columns)
+    records = _kept(Records._from_columns(columns), work)
+    del columns
     texts = read.texts()
     read.close()
     return Loaded(
         *(records, texts, ids, id, known, origin, reports, tuple(findings.notes)),
         fingerprint=_fingerprint(records, texts, ids),
     )
+
+
+def _kept(records: Records, work: Work | None) -> Records:
+    """Return records whose codes are in the store of an engine, and not in memory as well."""
+    if work is None or work.is_here:
+        return records
+    work.store.put(CODES, records.codes)
+    return dataclasses.replace(records, codes=work.store.get(CODES))
 
 
 def inspect(
@@ -363,7 +375,7 @@ def _fingerprint(records: Records, texts: Texts, ids: pl.Series) -> str:
         digest.update(f"{name!r};".encode())
     for field in records.fields:
         digest.update(f"{type(field).__name__}{getattr(field, 'cuts', ())!r};".encode())
-    digest.update(records.codes.tobytes())
+    digest.update(records.codes.reshape(-1).view(np.uint8).data)
     for weights in records.frequencies:
         digest.update(weights.tobytes())
     return digest.hexdigest()

@@ -15,6 +15,7 @@ from kolchin.records.findings import Findings
 from kolchin.records.inference import choose, inferred, limited, settled
 from kolchin.records.reading import read_table
 from kolchin.records.values import take
+from kolchin.records.vocabulary import Vocabulary
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -28,14 +29,14 @@ class Records:
     codes
         An integer a record and field: the value's place in the vocabulary, -1 where it is missing.
     vocabularies
-        The values of each field, sorted.
+        The values of each field, sorted; like tuples of them.
     frequencies
         The base probabilities of those values; positive, and of sum one in each field.
     """
 
     fields: tuple[Field, ...]
     codes: NDArray[np.int32]
-    vocabularies: tuple[tuple[Any, ...], ...]
+    vocabularies: tuple[Vocabulary, ...]
     frequencies: tuple[NDArray[np.float64], ...]
 
     @classmethod
@@ -160,7 +161,7 @@ class Records:
         ['f', 'm', None]
         """
         columns = zip(self.names, self.vocabularies, self.codes.T, strict=True)
-        return pl.DataFrame({name: take(pl.Series(v), codes) for name, v, codes in columns})
+        return pl.DataFrame({name: take(v.series, codes) for name, v, codes in columns})
 
     def __len__(self) -> int:
         return self.n_records

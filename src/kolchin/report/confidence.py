@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-import polars as pl
+import numpy as np
 
 from kolchin.report.content import Content
 from kolchin.report.words import count, percent
@@ -27,25 +27,25 @@ KINDS = ("in a group", "on their own")
 
 def confidence_rows(content: Content) -> list[dict[str, Any]]:
     """Return the share of records by level and by whether they have company, surest first."""
-    table = content.entities.select(
-        level=pl.sum_horizontal(
-            (pl.col("confidence") < level.least).cast(pl.Int64) for level in LEVELS
-        ),
-        kind=pl.when(pl.col("entity_size") > 1).then(pl.lit(KINDS[0])).otherwise(pl.lit(KINDS[1])),
-    )
-    counts = {(k, kind): n for k, kind, n in table.group_by("level", "kind").len().iter_rows()}
-    whole = max(table.height, 1)
+    sure = content.entities["confidence"].to_numpy()
+    place = np.zeros(sure.size, dtype=np.int8)
+    for level in LEVELS:
+        place += 2 * (sure < level.least)
+    place += (content.entities["entity_size"] <= 1).to_numpy()
+    counts = np.bincount(place, minlength=len(KINDS) * len(LEVELS)).tolist()
+    whole = max(content.n_records, 1)
     rows = []
     for k, level in enumerate(LEVELS):
-        together = sum(counts.get((k, kind), 0) for kind in KINDS)
+        own = counts[2 * k : 2 * k + 2]
+        together = sum(own)
         rows += [
             {
                 "label": level.name,
                 "kind": kind,
-                "share": round(counts.get((k, kind), 0) / whole, 5),
+                "share": round(number / whole, 5),
                 "total": round(together / whole, 5),
                 "text": f"{percent(together / whole)}  ({count(together)})",
             }
-            for kind in KINDS
+            for kind, number in zip(KINDS, own, strict=True)
         ]
     return rows

@@ -48,10 +48,10 @@ def field_rows(content: Content) -> list[FieldRow]:
 
 def evidence(content: Content) -> list[dict[str, Any]]:
     """Return the mean and the middle four fifths of a field's bits on likely links."""
-    likely = content.links.filter(pl.col("probability") > LIKELY)
+    likely = content.links["probability"] > LIKELY
     rows = []
     for column, name in content.compared.items():
-        bits = likely[column].cast(pl.Float64).drop_nulls().drop_nans()
+        bits = content.links[column].filter(likely).cast(pl.Float64).drop_nulls().drop_nans()
         if bits.len():
             low, mean, high = bits.quantile(0.1), bits.mean(), bits.quantile(0.9)
             rows.append({"name": name, "low": low, "mean": mean, "high": high})

@@ -23,7 +23,7 @@ from kolchin.errors import DataError, SamplerError
 from kolchin.files import replacing
 from kolchin.posterior import Posterior
 from kolchin.posterior.recorder import recorded
-from kolchin.posterior.storage import part_path, save
+from kolchin.posterior.storage import part_path, save, write_arrays
 from kolchin.resolution.inputs import UNREADABLE, Input
 from kolchin.sampling.runner import Run
 from kolchin.sampling.state import header_of, restore, run_state
@@ -151,8 +151,7 @@ class RunDirectory:
             if last and run.kept > self._saved_parts * length:
                 self._save_part(run, self._saved_parts, length)
             state = run_state(run, self._saved_parts * length)
-            with replacing(self.posterior / "state.npz") as part, part.open("wb") as file:
-                np.savez(file, allow_pickle=False, **state)
+            write_arrays(self.posterior / "state.npz", state)
         self._last = time.monotonic()
         self._cost = self._last - began
 

@@ -109,7 +109,8 @@ def pair_bits(model: Model, posterior: Posterior, pairs: NDArray[Any]) -> FloatA
         evidence[:, ~is_compared] = model.likelihood.pair_evidence(pairs, _deltas(model, drawn))
     if model.compared is not None:
         evidence[:, is_compared] = model.compared.pair_evidence(pairs, drawn)
-    return evidence / math.log(2)
+    evidence /= math.log(2)
+    return evidence
 
 
 def _deltas(model: Model, drawn: Mapping[str, FloatArray]) -> FloatArray:

@@ -31,6 +31,7 @@ from kolchin.records.findings import suggestion
 from kolchin.records.loading import Loaded
 from kolchin.records.parquet import Parts
 from kolchin.records.texts import Texts
+from kolchin.records.vocabulary import Vocabulary
 
 KINDS: dict[str, Any] = {
     kind.__name__: kind for kind in (Categorical, Text, Name, Date, Number, Email, Phone, Code)
@@ -196,14 +197,14 @@ def _field_of(data: dict[str, Any]) -> Field:
     return field
 
 
-def _packed(vocabularies: Iterable[tuple[Any, ...]]) -> NDArray[np.uint8]:
+def _packed(vocabularies: Iterable[Vocabulary]) -> NDArray[np.uint8]:
     """Return the values of all fields as the bytes of a table, each in its type."""
-    lists = {f"{k}": pl.Series(values).implode() for k, values in enumerate(vocabularies)}
+    lists = {f"{k}": values.series.implode() for k, values in enumerate(vocabularies)}
     buffer = io.BytesIO()
     pl.DataFrame(lists).write_ipc(buffer)
     return np.frombuffer(buffer.getvalue(), dtype=np.uint8)
 
 
-def _unpacked(packed: NDArray[np.uint8]) -> tuple[tuple[Any, ...], ...]:
+def _unpacked(packed: NDArray[np.uint8]) -> tuple[Vocabulary, ...]:
     table = pl.read_ipc(io.BytesIO(packed.tobytes()))
-    return tuple(tuple(column.explode().to_list()) for column in table)
+    return tuple(Vocabulary(column.explode()) for column in table)

@@ -140,6 +140,7 @@ def resolve(
         display.phase("reading the table")
         loaded = load(table, **choices, normalise=normalise, work=work)
         given = Input.of(loaded, title_of(table))
+        del loaded
         _tell_input(display, given)
         watch.begin("comparing")
         # Before results are written over: a model refuses what it cannot use.

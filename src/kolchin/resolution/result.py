@@ -12,6 +12,7 @@ from kolchin.errors import DataError
 from kolchin.evaluation import numbered
 from kolchin.files import replacing
 from kolchin.model import Model
+from kolchin.parameters import FloatArray
 from kolchin.partitions import Labels, clashing
 from kolchin.posterior import Posterior
 from kolchin.posterior.diagnostics import quantities
@@ -217,6 +218,11 @@ class Result:
         return describe(self.posterior)
 
     @cached_property
+    def _truth(self) -> FloatArray | None:
+        """The true entities as numbers, where they were given."""
+        return None if self._given.truth is None else numbered(self._given.truth)
+
+    @cached_property
     def _own_evaluation(self) -> dict[str, Any] | None:
         truth = self._given.truth
         return None if truth is None or truth.null_count() == truth.len() else self.evaluate()
@@ -227,11 +233,10 @@ class Result:
         ``truth`` is one value a record, None where it is not known, or FILE or FILE:COLUMN; by
         default what the run was given. Records without truth are left out, and counted.
         """
-        known: Any = self._given.truth if truth is None else true_entities(truth, self._given)
+        known = self._truth if truth is None else numbered(true_entities(truth, self._given))
         if known is None:
             raise DataError("There is no truth to compare with: name some.")
-        known = numbered(known)
-        measures = evaluate_posterior(self.posterior, known, self.labels)
+        measures = evaluate_posterior(self.posterior, known, self.labels, self._summary.linked)
         table = self._calibration(known)
         plain: dict[str, Any] = finite({**measures, "calibration": table.to_dicts()})
         return plain
@@ -284,7 +289,6 @@ class Result:
         from kolchin.report import Content, render
 
         given = self._given
-        truth = given.truth
         traces = quantities(self.posterior)
         few = [f"mu[{k}]" for k in range(1, SIZES_TRACED + 1)]
         return render(
@@ -301,7 +305,9 @@ class Result:
                     for name, values in traces.items()
                     if not name.startswith("mu[") or name in few
                 },
-                calibration=None if self._own_evaluation is None else self._calibration(truth),
+                calibration=None
+                if self._own_evaluation is None
+                else self._calibration(self._truth),
                 notes=self.notes,
                 prior_bits=prior_bits(self._model, self.posterior),
             )

@@ -59,6 +59,7 @@ class Session:
         seconds = {**self.seconds, "starting": starting, "sampling": run.seconds}
         ended = "time" if run.ended == "stopped" else run.ended
         drawn = self._drawn(run)
+        del run  # the chains, which results do not need
         about = self.given, self.settings, drawn, ended, seconds, self.model
         result = Result(*about, self.work)
         if self.directory is not None:

@@ -17,7 +17,8 @@ from kolchin.sampling.candidates import kernel_data
 from kolchin.sampling.forests import can_be_forested, grown
 from kolchin.sampling.ground import Ground
 from kolchin.sampling.layout import Layout, Shard
-from kolchin.sampling.loose import Loose, loose_pairs
+from kolchin.sampling.learning import Standing
+from kolchin.sampling.loose import Loose
 from kolchin.sampling.marginal import Marginal, Typical
 from kolchin.sampling.proposals import Mixture, Proposals
 from kolchin.sampling.rounds import Hands, OnThreads
@@ -347,10 +348,9 @@ class Chain:
     def learn(self, proposals: Proposals) -> None:
         """Take pairs in proportion to how undecided they are now."""
         delta = proposals.mean_delta(self.own_values["delta"])
-        self.mixture = proposals.mixture(self._log_odds(proposals, delta), self.layout)
         generous = np.maximum(GENEROUS * delta, self.model.likelihood.generous_delta())
-        log_odds = self._log_odds(proposals, generous)
-        self.loose = loose_pairs(self.layout, proposals.candidates, log_odds)
+        standing = Standing(self.evidence, delta, generous, self._log_prior_odds())
+        self.mixture, self.loose = self.hands.learn(proposals, standing)
         self.typical = Typical(delta, self.prior_values, self.counts)
         self.n_rounds = 1
         if self.loose and self.model.compared is None and self.model.likelihood.is_sampled:
@@ -366,12 +366,6 @@ class Chain:
         """
         weight = self.mixture.lists.within_reach(self.layout.meeting)
         return max(int(SWEEPS_A_STEP * 2 * weight), FEWEST_MOVES)
-
-    def _log_odds(self, proposals: Proposals, delta: FloatArray) -> FloatArray:
-        """Log odds that each candidate is linked, as things stand."""
-        evidence = self.evidence._replace(delta=delta)
-        scores: FloatArray = kernels.pair_scores(*self.data, *evidence, proposals.candidates)
-        return scores + self._log_prior_odds()
 
     def _log_prior_odds(self) -> float:
         """Log prior odds that two singletons are a pair, as things stand."""

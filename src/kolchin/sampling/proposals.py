@@ -35,8 +35,14 @@ a move on the two rivals exchanges them: what comes between is too unlikely. Rec
 more than so many have no rivals: they are of a crowd, in which all fit each other.
 """
 
+CANDIDATES = "candidates"
+"""The name of the candidate pairs in a store, which has them once for all chains."""
+
 PRIOR_VISITS = 4.0
 """Weight of the pair's own evidence against what warm-up has seen, in observed states."""
+
+
+Saw = dict[str, Any]
 
 
 @dataclass
@@ -63,7 +69,7 @@ class Proposals:
         self.total_delta = 0.0
         self.n_seen = 0
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> Saw:
         """Return a copy of what was seen; most candidates never were, and are left out."""
         seen = np.flatnonzero(self.linked)
         return {
@@ -74,7 +80,7 @@ class Proposals:
             "n_seen": self.n_seen,
         }
 
-    def take(self, state: dict[str, Any]) -> None:
+    def take(self, state: Saw) -> None:
         """Be as if this had been seen."""
         self.forget()
         self.linked[state["seen"]] = state["linked"]

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from kolchin.engines import Engine
 from kolchin.sampling.ground import GROUND, Ground
 from kolchin.sampling.layout import Layout, Shard
+from kolchin.sampling.learning import Learning, Standing, learn, learnt
+from kolchin.sampling.proposals import Proposals
 from kolchin.sampling.shards import Advance, Learnt, Sent, advance
 from kolchin.store import Store
 from kolchin.work import held
@@ -34,6 +36,9 @@ class Hands(Protocol):
 
     def changed(self, *blocks: int) -> None:
         """Take note that somebody else changed the rings of these blocks; of all if none named."""
+
+    def learn(self, proposals: Proposals, standing: Standing) -> Learnt:
+        """Learn which pairs moves are to be made on."""
 
 
 class OnThreads:
@@ -58,6 +63,10 @@ class OnThreads:
 
     def changed(self, *blocks: int) -> None:
         """Nothing to do: the rings are in one place."""
+
+    def learn(self, proposals: Proposals, standing: Standing) -> Learnt:
+        """Learn which pairs moves are to be made on."""
+        return learnt(self.ground, proposals, standing)
 
 
 class Version(NamedTuple):
@@ -154,7 +163,7 @@ class OnEngine:
         self, shards: Sequence[Shard], sent: Sent, learnt: Learnt, following: Rings, cores: int
     ) -> list[Advance]:
         """Let shards advance, in about as many tasks as there are cores; then commit."""
-        self._learn(learnt)
+        self._tell(learnt)
         self._catch_up(following)
         name = self._named("round")
         self.store.put(name, sent)
@@ -177,6 +186,14 @@ class OnEngine:
         for block in blocks or tuple(self._versions):
             self._versions.pop(block, None)
 
+    def learn(self, proposals: Proposals, standing: Standing) -> Learnt:
+        """Let a task learn which pairs moves are to be made on; they stay in the store."""
+        saw, name = self._named("saw"), self._named("learnt")
+        self.store.put(saw, (proposals.state(), standing))
+        self.engine.run(learn, [Learning(self.store, saw, name)])
+        self.store.delete(saw)
+        return self._know(self.store.get(name), name)
+
     def _task(self, outcome: str, sent: str, shards: Sequence[Shard]) -> Task:
         blocks = [shard.blocks for shard in shards]
         versions = {block: self._versions[block] for pair in blocks for block in pair}
@@ -192,15 +209,21 @@ class OnEngine:
         self.store.delete(*sorted(old))
         self._written -= old
 
-    def _learn(self, learnt: Learnt) -> None:
-        """Put what was learnt into the store, once."""
+    def _tell(self, learnt: Learnt) -> None:
+        """Put what was learnt elsewhere into the store, once."""
         if self._learnt is None or any(
             a is not b for a, b in zip(learnt, self._learnt, strict=True)
         ):
-            if self._learnt_name:
-                self.store.delete(self._learnt_name)
-            self._learnt, self._learnt_name = learnt, self._named("learnt")
-            self.store.put(self._learnt_name, learnt)
+            name = self._named("learnt")
+            self.store.put(name, learnt)
+            self._know(learnt, name)
+
+    def _know(self, learnt: Learnt, name: str) -> Learnt:
+        """Let what was learnt take the place of what was known before."""
+        if self._learnt_name:
+            self.store.delete(self._learnt_name)
+        self._learnt, self._learnt_name = learnt, name
+        return learnt
 
     def _catch_up(self, following: Rings) -> None:
         """Write the rings of those blocks that have no version."""

@@ -21,7 +21,7 @@ from kolchin.sampling.ground import ground_of
 from kolchin.sampling.layout import Layout, arranged
 from kolchin.sampling.plan import Plan, checked_plan
 from kolchin.sampling.progress import Progress, shown
-from kolchin.sampling.proposals import Proposals
+from kolchin.sampling.proposals import CANDIDATES, Proposals
 from kolchin.sampling.rounds import Hands, OnEngine, OnThreads
 from kolchin.sampling.starts import STARTS, start_labels
 from kolchin.sampling.weights import can_be_sharded
@@ -357,20 +357,26 @@ def _workers(
     layout = Layout.single(model.n_records)
     if can_be_sharded(model):
         layout = arranged(model.n_records, pairs, scores, even)
-    ground, pairs = ground_of(model, layout, work), layout.moved(pairs)
+    pairs = layout.moved(pairs)
+    ground = ground_of(model, layout, work)
+    layout = ground.layout
     # Pairs beside each other are about records beside each other.
     order = np.lexsort([pairs[:, 1], pairs[:, 0]])
     pairs, scores = pairs[order], scores[order]
+    likely = pairs[scores > even]
+    del order, scores
+    tasks = work if layout.n_blocks > 1 else None
+    if tasks is not None:
+        tasks.store.put(CANDIDATES, pairs)
+        pairs = tasks.store.get(CANDIDATES)
     workers = []
     for number, child in enumerate(seed.spawn(plan.chains)):
         rng = np.random.Generator(np.random.SFC64(child))
         kind = plan.starts[number % len(plan.starts)]
-        labels = start_labels(
-            rng, kind, model.n_records, pairs[scores > even], ground.data.source, layout
-        )
+        labels = start_labels(rng, kind, model.n_records, likely, ground.data.source, layout)
         hands: Hands = OnThreads(ground)
-        if work is not None and layout.n_blocks > 1:
-            hands = OnEngine(work.engine, work.store, layout, f"chain-{number}")
+        if tasks is not None:
+            hands = OnEngine(tasks.engine, tasks.store, layout, f"chain-{number}")
         chain = Chain(model, rng, labels, layout=layout, data=ground.data, hands=hands)
         workers.append(Worker(chain, Proposals(pairs), plan))
     return workers

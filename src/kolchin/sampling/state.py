@@ -5,7 +5,7 @@ bits, partitions, parameters and what the proposals have learnt from are all the
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -25,12 +25,18 @@ TUPLES = {kind.__name__: kind for kind in (kernels.Weights, Ratios, Store)}
 Arrays = dict[str, NDArray[Any]]
 
 
-def run_state(run: Run, first_draw: int) -> Arrays:
-    """Return the state of a run; of its draws, those from ``first_draw`` on."""
-    workers = [
-        {**worker.state(), "draws": _drawn(worker.draws, first_draw)} for worker in run.workers
-    ]
-    arrays: Arrays = {}
+def run_state(run: Run, first_draw: int) -> Iterator[tuple[str, NDArray[Any]]]:
+    """Give the state of a run chain by chain; of its draws, those from ``first_draw`` on.
+
+    What it says of the run as a whole comes last.
+    """
+    workers = []
+    for number, worker in enumerate(run.workers):
+        arrays: Arrays = {}
+        state = {**worker.state(), "draws": _drawn(worker.draws, first_draw)}
+        workers.append(_pack(state, f"/{number}", arrays))
+        del state
+        yield from arrays.items()
     header = {
         "format": FORMAT,
         "first_draw": first_draw,
@@ -38,10 +44,9 @@ def run_state(run: Run, first_draw: int) -> Arrays:
         "wanted": run.wanted,
         "ended": run.ended,
         "seconds": run.seconds,
-        "workers": _pack(workers, "", arrays),
+        "workers": workers,
     }
-    arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-    return arrays
+    yield "header", np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
 
 
 def header_of(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
