@@ -5,8 +5,8 @@
 
 Bytes of arrays: to each shard the parameters alone (delta, m, rho, those of the prior with mu, and
 t), not what follows from them; back from it, changes of sizes, statistics and leaving records.
-With `--engine`, rounds are also made by tasks of an engine, `--tasks` a round; rounds with next to
-no moves show what it costs beyond the kernels.
+With `--engine`, rounds are also made by tasks, `--tasks` a round: of threads with a store in
+memory, which shows what kernels take, and of an engine with its store, which shows what that costs.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from kolchin.sampling.layout import RECORDS_A_BLOCK, arranged
 from kolchin.sampling.proposals import Proposals
 from kolchin.sampling.starts import start_labels
 from kolchin.simulation.people import simulate_people
-from kolchin.work import workplace
+from kolchin.work import here, workplace
 
 FEWEST_BLOCKS = 4
 NUMBER = 8
@@ -143,6 +143,17 @@ def shown(chain, n_rounds, name, cores):
     return rings
 
 
+def in_tasks(chain, n_rounds, name, n_tasks, work):
+    """Time rounds that are made by tasks, and return where they lead."""
+    ground_of(chain.model, chain.layout, work)
+    threads = chain.hands
+    chain.hands = rounds.OnEngine(work.engine, work.store, chain.layout, "chain")
+    timed(chain, 2, n_tasks)  # workers start, and load their kernels
+    rings = shown(chain, n_rounds, f"{name}, {n_tasks} tasks", n_tasks)
+    chain.hands = threads
+    return rings
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--n", type=int, default=100_000, help="records")
@@ -170,14 +181,11 @@ def main():
     print("\n| where | seconds moving | updating parameters | with next to no moves |")
     print("|---|---:|---:|---:|")
     rings = [shown(chain, given.rounds, f"threads: {cores}", cores) for cores in (1, 2)]
+    if given.engine:
+        rings.append(in_tasks(chain, given.rounds, "threads", given.tasks, here()))
     for name in given.engine:
         with engine_for(name) as engine, workplace(engine) as work:
-            ground_of(chain.model, chain.layout, work)
-            hands = rounds.OnEngine(work.engine, work.store, chain.layout, "chain")
-            threads, chain.hands = chain.hands, hands
-            timed(chain, 2, given.tasks)  # workers start, and load their kernels
-            rings.append(shown(chain, given.rounds, f"{name}, {given.tasks} tasks", given.tasks))
-            chain.hands = threads
+            rings.append(in_tasks(chain, given.rounds, name, given.tasks, work))
     same = all(np.array_equal(rings[0], other) for other in rings)
     print(f"\nThe chains are {'the same' if same else 'NOT the same: that is a fault'}.")
 

@@ -124,7 +124,8 @@ UNIT_OR_ZERO = Range("a number from 0 up to, but not including, 1", "logit", zer
 
 
 MOST_STEPS_TO_MODE, LARGEST_STEP_TO_MODE = 5, 1.0
-"""How far the mode of a parameter's density is looked for."""
+CLOSE_TO_MODE = 0.3
+"""How far the mode of a parameter's density is looked for: after a small step it is near enough."""
 
 
 def require_positive(owner: str, **values: float) -> None:
@@ -247,7 +248,7 @@ def _mode(log_target: Callable[[float], float], y: float, apart: float = 0.1) ->
         step = slope / bend if bend > 0 else math.copysign(LARGEST_STEP_TO_MODE, slope)
         step = min(max(step, -LARGEST_STEP_TO_MODE), LARGEST_STEP_TO_MODE)
         y += step
-        if abs(step) < apart / 10:
+        if abs(step) < CLOSE_TO_MODE:
             return y
     return y
 

@@ -41,8 +41,8 @@ FEWEST_ROUNDS, MOST_ROUNDS = 4, 12
 MOVES_A_ROUND = 500
 """How often loose links and parameters follow each other in a step: a round for so many moves."""
 
-FOREST_ROUNDS = 4, 6
-"""Where they are drawn at once, that is enough."""
+FOREST_ROUNDS, FOREST_SWEEPS = 3, 1
+"""Where they are drawn at once, few rounds are enough, and half as many moves."""
 
 GIVEN_LINKS = 0.1
 """How often parameters that are drawn with links are drawn given these, too."""
@@ -355,8 +355,8 @@ class Chain:
         self.n_rounds = 1
         if self.loose and self.model.compared is None and self.model.likelihood.is_sampled:
             n_rounds = self.moves_a_step // SWEEPS_A_STEP // MOVES_A_ROUND
-            fewest, most = FOREST_ROUNDS if self.by_forests else (FEWEST_ROUNDS, MOST_ROUNDS)
-            self.n_rounds = min(max(fewest, n_rounds), most)
+            n_rounds = min(max(FEWEST_ROUNDS, n_rounds), MOST_ROUNDS)
+            self.n_rounds = FOREST_ROUNDS if self.by_forests else n_rounds
 
     @property
     def moves_a_step(self) -> int:
@@ -365,7 +365,8 @@ class Chain:
         In shards that is what it has on average: blocks meet at random.
         """
         weight = self.mixture.lists.within_reach(self.layout.meeting)
-        return max(int(SWEEPS_A_STEP * 2 * weight), FEWEST_MOVES)
+        sweeps = FOREST_SWEEPS if self.with_links else SWEEPS_A_STEP
+        return max(int(sweeps * 2 * weight), FEWEST_MOVES)
 
     def _log_prior_odds(self) -> float:
         """Log prior odds that two singletons are a pair, as things stand."""

@@ -63,7 +63,8 @@ class Marginal(NamedTuple):
 
     def joins(self, given: Given) -> FloatArray:
         """Return the weight of one more record, by the size it makes, against being alone."""
-        return self._joins(given, self._opening(given.values))
+        opening = self._opening(given.values)
+        return _joins(self._log_h(given), _log_open(opening, given.log_t))
 
     def update(self, rng: np.random.Generator, given: Given) -> Given:
         """Draw each parameter once, and t."""
@@ -151,22 +152,20 @@ class Marginal(NamedTuple):
         """Log of what t is about: it need only go along with the parameters."""
         return math.log(_shape(opening) + self.counts.n_clusters) if opening.slope > 0 else 0.0
 
-    def _joins(self, given: Given, opening: Opening) -> FloatArray:
-        log_h = self.prior.log_h(np.arange(1, given.capacity + 1), given.values)
-        joins = np.zeros(given.capacity + 1)
-        with np.errstate(invalid="ignore"):
-            joins[2:] = log_h[1:] - log_h[:-1] - _log_open(opening, given.log_t)
-        return np.exp(np.minimum(joins, LARGEST_LOG_PRIOR, out=joins), out=joins)
+    def _log_h(self, given: Given) -> FloatArray:
+        """Return h of all sizes that tables reach."""
+        return self.prior.log_h(np.arange(1, given.capacity + 1), given.values)
 
     def _log_density(self, given: Given, opening: Opening) -> float:
         """Log density of parameters and t, of the clusters without links, and of all links."""
         prior, counts, values = self.prior, self.counts, given.values
-        log_h = prior.log_h(np.append(1, counts.sizes), values)
-        inside = float(log_h[0] + counts.counts @ (log_h[1:] - log_h[0]))
+        log_h = self._log_h(given)
+        inside = float(log_h[0] + counts.counts @ (log_h[counts.sizes - 1] - log_h[0]))
         outside = prior.log_g(1, counts.n_records, values)
         outside += _log_opened(opening, counts.n_clusters - 1, given.log_t)
         hyper = hyper_log_density(prior.hypers(counts.n_records), values)
-        return hyper + outside + inside + self.log_sum(self._joins(given, opening))
+        links = self.log_sum(_joins(log_h, _log_open(opening, given.log_t)))
+        return hyper + outside + inside + links
 
 
 def _drawn(
@@ -181,6 +180,16 @@ def _drawn(
     if start is None:
         return slice_sample(rng, log_density, here, allowed, width)
     return reflect(rng, log_density, here, allowed, start)
+
+
+def _joins(log_h: FloatArray, log_open: float) -> FloatArray:
+    """Return the weights of joining, from those of sizes and of being alone."""
+    joins = np.zeros(log_h.size + 1)
+    with np.errstate(invalid="ignore"):
+        np.subtract(log_h[1:], log_h[:-1], out=joins[2:])
+    joins[2:] -= log_open
+    result: FloatArray = np.exp(np.minimum(joins, LARGEST_LOG_PRIOR, out=joins), out=joins)
+    return result
 
 
 def _number(counts: SizeCounts, size: int) -> int:
