@@ -124,8 +124,10 @@ UNIT_OR_ZERO = Range("a number from 0 up to, but not including, 1", "logit", zer
 
 
 MOST_STEPS_TO_MODE, LARGEST_STEP_TO_MODE = 5, 1.0
-CLOSE_TO_MODE = 0.3
-"""How far the mode of a parameter's density is looked for: after a small step it is near enough."""
+CLOSE_TO_MODE = 0.1
+"""How far the mode of a parameter's density is looked for: a small step, squared and in units of
+the variance, is the last.
+"""
 
 
 def require_positive(owner: str, **values: float) -> None:
@@ -244,12 +246,12 @@ def _mode(log_target: Callable[[float], float], y: float, apart: float = 0.1) ->
         left, middle, right = log_target(y - apart), log_target(y), log_target(y + apart)
         slope, bend = (right - left) / (2 * apart), (2 * middle - left - right) / apart**2
         if not math.isfinite(slope + bend):
-            return y
+            break
         step = slope / bend if bend > 0 else math.copysign(LARGEST_STEP_TO_MODE, slope)
         step = min(max(step, -LARGEST_STEP_TO_MODE), LARGEST_STEP_TO_MODE)
         y += step
-        if abs(step) < CLOSE_TO_MODE:
-            return y
+        if abs(step) < LARGEST_STEP_TO_MODE and step * step * bend < CLOSE_TO_MODE:
+            break
     return y
 
 
