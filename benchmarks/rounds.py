@@ -5,11 +5,13 @@
 
 Bytes of arrays: to each shard the parameters alone (delta, m, rho, those of the prior with mu, and
 t), not what follows from them; back from it, changes of sizes, statistics and leaving records.
-With `--engine`, rounds are also made by tasks, `--tasks` a round: of threads with a store in
-memory, which shows what kernels take, and of an engine with its store, which shows what that costs.
+With `--engine`, rounds are also made by tasks, `--tasks` a round, of threads and of an engine. What
+a round costs beyond its tasks is what it takes less the seconds of these, shared by the workers
+(cloudpickle is needed, which comes with Dask and PySpark).
 """
 
 import argparse
+import functools
 import threading
 import time
 
@@ -120,13 +122,13 @@ def warm_up(chain, proposals, n_rounds):
     chain.learn(proposals)
 
 
-def timed(chain, n_rounds, cores, moves=0):
+def timed(chain, n_rounds, cores):
     """Return the seconds of each round and the rings at the end; the chain stays where it was."""
     state = chain.state()
     seconds = []
     for _ in range(n_rounds):
         began = time.perf_counter()
-        chain.move_in_shards(moves, cores=cores)
+        chain.move_in_shards(cores=cores)
         moved = time.perf_counter()
         chain.refresh()
         seconds.append((moved - began, time.perf_counter() - moved))
@@ -135,21 +137,60 @@ def timed(chain, n_rounds, cores, moves=0):
     return np.median(seconds, axis=0), rings
 
 
-def shown(chain, n_rounds, name, cores):
+def shown(chain, n_rounds, name, cores, beyond=()):
     """Time rounds somewhere, print that, and return where they lead."""
     (moving, updating), rings = timed(chain, n_rounds, cores)
-    (bare, _), _ = timed(chain, n_rounds, cores, moves=1)
-    print(f"| {name} | {moving:.4f} | {updating:.4f} | {bare:.4f} |", flush=True)
+    more = f"{np.median(beyond):.4f}" if beyond else ""
+    print(f"| {name} | {moving:.4f} | {updating:.4f} | {more} |", flush=True)
     return rings
+
+
+def timed_call(task, item):
+    """Return what a task returns, and how long it took where it was."""
+    began = time.perf_counter()
+    result = task(item)
+    return result, time.perf_counter() - began
+
+
+class Timed:
+    """A task that is timed; it travels by value, as workers know nothing of this file."""
+
+    def __init__(self, task):
+        self.call = functools.partial(timed_call, task)
+
+    def __call__(self, item):
+        return self.call(item)
+
+    def __reduce__(self):
+        import cloudpickle
+
+        return cloudpickle.loads, (cloudpickle.dumps(self.call),)
+
+
+class Watched:
+    """An engine whose calls are timed: how long all of it takes, beyond what its tasks do."""
+
+    def __init__(self, engine):
+        self.engine = engine
+        self.beyond = []
+
+    def run(self, task, items):
+        began = time.perf_counter()
+        found = self.engine.run(Timed(task), items)
+        whole = time.perf_counter() - began
+        at_once = min(self.engine.n_workers, len(items))
+        self.beyond.append(whole - sum(seconds for _, seconds in found) / at_once)
+        return [result for result, _ in found]
 
 
 def in_tasks(chain, n_rounds, name, n_tasks, work):
     """Time rounds that are made by tasks, and return where they lead."""
     ground_of(chain.model, chain.layout, work)
-    threads = chain.hands
-    chain.hands = rounds.OnEngine(work.engine, work.store, chain.layout, "chain")
+    threads, watched = chain.hands, Watched(work.engine)
+    chain.hands = rounds.OnEngine(watched, work.store, chain.layout, "chain")
     timed(chain, 2, n_tasks)  # workers start, and load their kernels
-    rings = shown(chain, n_rounds, f"{name}, {n_tasks} tasks", n_tasks)
+    watched.beyond.clear()
+    rings = shown(chain, n_rounds, f"{name}, {n_tasks} tasks", n_tasks, watched.beyond)
     chain.hands = threads
     return rings
 
@@ -178,7 +219,7 @@ def main():
     print("| a shard of a round | bytes |\n|---|---:|")
     for name, mean in counts.means().items():
         print(f"| {name} | {mean:,.0f} |")
-    print("\n| where | seconds moving | updating parameters | with next to no moves |")
+    print("\n| where | seconds moving | updating parameters | moving, beyond the tasks |")
     print("|---|---:|---:|---:|")
     rings = [shown(chain, given.rounds, f"threads: {cores}", cores) for cores in (1, 2)]
     if given.engine:

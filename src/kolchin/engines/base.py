@@ -104,7 +104,10 @@ class OnExecutor:
         with self._lock:
             executor, self._executor = self._executor, None
         if executor is not None:
-            executor.shutdown(wait=True, cancel_futures=True)
+            self._shut(executor)
+
+    def _shut(self, executor: Executor) -> None:
+        executor.shutdown(wait=True, cancel_futures=True)
 
 
 def missing(extra: str, package: str) -> str:

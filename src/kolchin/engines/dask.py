@@ -1,5 +1,6 @@
 """A Dask cluster: its scheduler gives a task to another worker when one is lost."""
 
+from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any
 
 from kolchin.engines.base import OnExecutor, missing
@@ -21,6 +22,9 @@ class Dask(OnExecutor):
         self.own = own
         n_workers = sum(client.nthreads().values())
         super().__init__(lambda: client.get_executor(retries=TIMES_AGAIN, pure=False), n_workers)
+
+    def _shut(self, executor: Executor) -> None:
+        executor.shutdown(wait=False)  # what is left is cancelled
 
     def close(self) -> None:
         """Disconnect."""
