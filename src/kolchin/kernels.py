@@ -2470,8 +2470,12 @@ def grow_forest(
     codes: Int32s,
     gain: Floats,
     apart: Floats,
-) -> tuple[Int32s, Int64s, Floats, Floats, Int64s, Floats]:
-    """Choose trees among the edges that were drawn or taken apart; return a ``Forest``."""
+) -> tuple[Int32s, Int64s, Floats, Floats, Int64s, Floats, Floats]:
+    """Choose trees among the edges that were drawn or taken apart.
+
+    Returns what a ``Forest`` has, but for the chances: how often each edge is drawn, and the
+    chance that its unit stayed whole over that its record was taken out.
+    """
     n_records = following.size
     edges = np.append(drawn, np.empty(taken.size, dtype=np.int64))
     edges = edges[: all_edges(edges, taken, former, following)]
@@ -2482,7 +2486,7 @@ def grow_forest(
     n_units = order_trees(edges, kept, n_records, units, parent, edge)
     shared, seen = np.zeros((2, n_units, codes.shape[1]))
     size = np.zeros(n_units, dtype=np.int64)
-    chance = np.ones(n_units)
+    rate, stayed = np.ones((2, n_units))
     members = np.empty(LARGEST_LOOKED_AT + 1, dtype=np.int32)
     leaving = np.empty(LARGEST_LOOKED_AT + 1)
     one = np.empty(1, dtype=np.int32)
@@ -2490,34 +2494,29 @@ def grow_forest(
         if parent[v] >= 0:
             p, q = edges[edge[v]] // n_records, edges[edge[v]] % n_records
             size[v] = describe_link(following, codes, gain, p, q, shared[v], seen[v])
-            rate = rate_of(following, starts, neighbours, odds, uniform, listed, p, q, one)
-            chance[v] = chance_of_link(following, codes, p, q, rate, apart, members, leaving)
-    return units[:n_units], parent[:n_units], shared, seen, size, chance
+            rate[v] = rate_of(following, starts, neighbours, odds, uniform, listed, p, q, one)
+            stayed[v] = chance_to_stay(following, codes, p, q, apart, members, leaving)
+    return units[:n_units], parent[:n_units], shared, seen, size, rate, stayed
 
 
 @lean
-def chance_of_link(
+def chance_to_stay(
     following: Int32s,
     codes: Int32s,
     record: int,
     unit: int,
-    rate: float,
     apart: Floats,
     members: Int32s,
     chance: Floats,
 ) -> float:
-    """Return the chance of an edge between what is not linked, over that if it is.
-
-    In the first case it was drawn, and the unit stayed whole; in the second the record was taken
-    out of the cluster that it is in with the unit.
-    """
+    """Return the chance that a unit stays whole, over that of a record to be taken out of both."""
     size = list_ring(following, unit, members[1:])
     stayed = 1.0 - parting(codes, members[1:], size, apart, chance)
     members[0] = record
     came = parting(codes, members, size + 1, apart, chance)
     if size > 1:
         came = chance[0]
-    return -np.expm1(-rate) * stayed / came
+    return stayed / came
 
 
 @lean

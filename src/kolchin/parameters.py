@@ -240,19 +240,26 @@ def reflect(
     return x
 
 
-def _mode(log_target: Callable[[float], float], y: float, apart: float = 0.1) -> float:
-    """Take some steps of Newton's towards the mode of a density on the line."""
+def _mode(log_target: Callable[[float], float], y: float) -> float:
+    """Take some steps of Newton's towards the mode of a density on the line.
+
+    What is returned is rounded, so that the last digits of a density do not matter.
+    """
+    apart = 0.1
     for _ in range(MOST_STEPS_TO_MODE):
         left, middle, right = log_target(y - apart), log_target(y), log_target(y + apart)
         slope, bend = (right - left) / (2 * apart), (2 * middle - left - right) / apart**2
-        if not math.isfinite(slope + bend):
+        if slope == 0 or not math.isfinite(slope + bend):
             break
         step = slope / bend if bend > 0 else math.copysign(LARGEST_STEP_TO_MODE, slope)
         step = min(max(step, -LARGEST_STEP_TO_MODE), LARGEST_STEP_TO_MODE)
         y += step
+        if bend > 0:
+            apart = min(apart, 1 / math.sqrt(bend))
         if abs(step) < LARGEST_STEP_TO_MODE and step * step * bend < CLOSE_TO_MODE:
             break
-    return y
+    grid = 2.0 ** (math.floor(math.log2(apart)) - 5)
+    return round(y / grid) * grid
 
 
 def _on_line(log_density: Callable[[float], float], allowed: Range) -> Callable[[float], float]:

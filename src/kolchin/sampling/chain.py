@@ -44,6 +44,9 @@ MOVES_A_ROUND = 500
 FOREST_ROUNDS, FOREST_SWEEPS = 3, 1
 """Where they are drawn at once, few rounds are enough, and half as many moves."""
 
+SLICED = 0.25
+"""How often parameters are slice sampled there, and not reflected: few records say little."""
+
 GIVEN_LINKS = 0.1
 """How often parameters that are drawn with links are drawn given these, too."""
 
@@ -225,7 +228,8 @@ class Chain:
     @property
     def with_links(self) -> bool:
         """Whether parameters are drawn while links are summed over."""
-        return self.by_forests and self.loose is not None and self.n_rounds > 1
+        able = self.by_forests and not self.in_shards
+        return able and self.loose is not None and self.n_rounds > 1
 
     def _redraw(self) -> None:
         """Draw all parameters that depend on links, and loose links, at once."""
@@ -236,7 +240,8 @@ class Chain:
         given = given._replace(values=model.prior.extended(self.rng, given.values, capacity))
         forest = grown(self.rng, self.loose, self.data, self.following)
         self._recount(capacity)
-        marginal = Marginal(model.prior, self.counts, forest.log_sum, self.typical)
+        typical = self.typical if self.rng.random() > SLICED else None
+        marginal = Marginal(model.prior, self.counts, forest.log_sum, given, typical)
         joins = marginal.joins(given)
 
         def log_sum(delta: FloatArray) -> float:
@@ -248,7 +253,7 @@ class Chain:
             self.own_values,
             self.statistics.cells,
             log_sum,
-            None if self.typical is None else self.typical.delta,
+            None if typical is None else typical.delta,
         )
         forest.see(self.own_values["delta"])
         given = marginal.update(self.rng, given)

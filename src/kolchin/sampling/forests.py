@@ -99,10 +99,8 @@ def grown(
     drawn = n_uniform, rng.poisson(rates.listed * total)
     lists: tuple[Any, ...] = loose.lists.table, slices, np.cumsum(totals) / total, within
     edges = kernels.draw_edges(rng, *drawn, *lists, following, data.source, unit)  # type: ignore[call-arg]
-    forest = kernels.Forest._make(
-        kernels.grow_forest(
-            rng, edges, taken, former, loose.starts, loose.neighbours, loose.odds, *rates,
-            following, data.codes, data.gain, apart,
-        )
+    *what, rate, stayed = kernels.grow_forest(
+        rng, edges, taken, former, loose.starts, loose.neighbours, loose.odds, *rates,
+        following, data.codes, data.gain, apart,
     )  # fmt: skip
-    return Grown(forest)
+    return Grown(kernels.Forest(*what, -np.expm1(-rate) * stayed))  # type: ignore[arg-type,call-arg]

@@ -24,8 +24,8 @@ from kolchin.priors.base import Opening, Prior, SizeCounts
 from kolchin.priors.kolchin_partition import FreeSizesPartition
 from kolchin.sampling.weights import Given
 
-LARGEST_LOG_PRIOR = 230.0
-"""A prior that says more, as of sizes that no cluster has, decides alone: it may say just that."""
+LARGEST_LOG_PRIOR, LARGEST_LOG_JOIN = 230.0, 300.0
+"""A prior that says more decides alone: it says just that at first, and not much more later."""
 
 LARGEST_SHAPE = 1e12
 """Where the open weight hardly depends on K, t tells nothing, and is too large to reckon with."""
@@ -50,21 +50,52 @@ class Typical(NamedTuple):
         return _number(self.counts, size)
 
 
-class Marginal(NamedTuple):
+class Marginal:
     """The prior of what is left when the records of all links are alone, and the links' sum.
 
     Parameters are reflected at their modes if a typical state is known, else slice sampled.
+    ``given`` is where they start.
     """
 
-    prior: Prior
-    counts: SizeCounts
-    log_sum: Callable[[FloatArray], float]
-    typical: Typical | None = None
+    def __init__(
+        self,
+        prior: Prior,
+        counts: SizeCounts,
+        log_sum: Callable[[FloatArray], float],
+        given: Given,
+        typical: Typical | None = None,
+    ) -> None:
+        self.prior = prior
+        self.counts = counts
+        self.log_sum = log_sum
+        self.typical = typical
+        self._at_first = self._log_joins(given, self._opening(given.values))
+        larger, log_open = self._at_first
+        # mu of sizes that no cluster has is about 0: who left for such a size will join again.
+        self._certain = larger - log_open > LARGEST_LOG_PRIOR
+        self._certain[:1] = False
 
     def joins(self, given: Given) -> FloatArray:
         """Return the weight of one more record, by the size it makes, against being alone."""
-        opening = self._opening(given.values)
-        return _joins(self._log_h(given), _log_open(opening, given.log_t))
+        return self._joins(*self._log_joins(given, self._opening(given.values)))
+
+    def _log_joins(self, given: Given, opening: Opening) -> tuple[FloatArray, float]:
+        """Return h of sizes 2, 3, ... less that of one less, and the log weight of being alone."""
+        log_h = self.prior.log_h(np.arange(1, given.capacity + 1), given.values)
+        with np.errstate(invalid="ignore"):
+            return log_h[1:] - log_h[:-1], _log_open(opening, given.log_t)
+
+    def _joins(self, larger: FloatArray, log_open: float) -> FloatArray:
+        """Exponentiate; those that are certain are less by a factor that stays the same."""
+        joins = np.zeros(larger.size + 2)
+        before, log_open_before = self._at_first
+        certain = self._certain
+        joins[2:] = larger - log_open
+        change = (larger - before)[certain] - (log_open - log_open_before)
+        joins[2:][certain] = LARGEST_LOG_PRIOR + change
+        joins[:3] = np.minimum(joins[:3], LARGEST_LOG_PRIOR)
+        result: FloatArray = np.exp(np.minimum(joins, LARGEST_LOG_JOIN, out=joins), out=joins)
+        return result
 
     def update(self, rng: np.random.Generator, given: Given) -> Given:
         """Draw each parameter once, and t."""
@@ -109,7 +140,8 @@ class Marginal(NamedTuple):
         start, here = None, math.exp(given.log_t)
         if self.typical is not None:
             start = _shape(opening) + self.typical.counts.n_clusters
-        t = _drawn(rng, log_density, here, POSITIVE, start, 4 / math.sqrt(here + 1))
+        width = 4 / math.sqrt(_shape(opening) + self.counts.n_clusters)
+        t = _drawn(rng, log_density, here, POSITIVE, start, width)
         return given._replace(log_t=math.log(t))
 
     def _drawn_mu(
@@ -142,7 +174,7 @@ class Marginal(NamedTuple):
             return own + self.log_sum(self.joins(trial))
 
         start = None if self.typical is None else shape + self.typical.number(size)
-        width = 4 / math.sqrt(here + 1)
+        width = 4 / math.sqrt(shape + number)
         return changed(_drawn(rng, log_density, here, POSITIVE, start, width))
 
     def _opening(self, values: Values) -> Opening:
@@ -152,20 +184,21 @@ class Marginal(NamedTuple):
         """Log of what t is about: it need only go along with the parameters."""
         return math.log(_shape(opening) + self.counts.n_clusters) if opening.slope > 0 else 0.0
 
-    def _log_h(self, given: Given) -> FloatArray:
-        """Return h of all sizes that tables reach."""
-        return self.prior.log_h(np.arange(1, given.capacity + 1), given.values)
-
     def _log_density(self, given: Given, opening: Opening) -> float:
         """Log density of parameters and t, of the clusters without links, and of all links."""
         prior, counts, values = self.prior, self.counts, given.values
-        log_h = self._log_h(given)
-        inside = float(log_h[0] + counts.counts @ (log_h[counts.sizes - 1] - log_h[0]))
         outside = prior.log_g(1, counts.n_records, values)
         outside += _log_opened(opening, counts.n_clusters - 1, given.log_t)
         hyper = hyper_log_density(prior.hypers(counts.n_records), values)
-        links = self.log_sum(_joins(log_h, _log_open(opening, given.log_t)))
-        return hyper + outside + inside + links
+        links = self.log_sum(self._joins(*self._log_joins(given, opening)))
+        return hyper + outside + self._inside(values) + links
+
+    def _inside(self, values: Values) -> float:
+        """Log weight of the sizes, as far as it depends on parameters: given mu, it does not."""
+        if isinstance(self.prior, FreeSizesPartition):
+            return 0.0
+        log_h = self.prior.log_h(np.append(1, self.counts.sizes), values)
+        return float(log_h[0] + self.counts.counts @ (log_h[1:] - log_h[0]))
 
 
 def _drawn(
@@ -180,16 +213,6 @@ def _drawn(
     if start is None:
         return slice_sample(rng, log_density, here, allowed, width)
     return reflect(rng, log_density, here, allowed, start)
-
-
-def _joins(log_h: FloatArray, log_open: float) -> FloatArray:
-    """Return the weights of joining, from those of sizes and of being alone."""
-    joins = np.zeros(log_h.size + 1)
-    with np.errstate(invalid="ignore"):
-        np.subtract(log_h[1:], log_h[:-1], out=joins[2:])
-    joins[2:] -= log_open
-    result: FloatArray = np.exp(np.minimum(joins, LARGEST_LOG_PRIOR, out=joins), out=joins)
-    return result
 
 
 def _number(counts: SizeCounts, size: int) -> int:
@@ -222,4 +245,6 @@ def _log_opened(opening: Opening, others: int, log_t: float) -> float:
     log_gamma = math.lgamma(1 + c) - c * math.log(c) + c
     if c > 1e3:
         log_gamma = 0.5 * math.log(2 * math.pi * c) + 1 / (12 * c)
+    if c < 1:
+        return opened + c * more - (math.exp(log_t) - c) - log_gamma
     return opened + c * (more - math.expm1(more)) - log_gamma
