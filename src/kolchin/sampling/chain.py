@@ -41,7 +41,7 @@ FEWEST_ROUNDS, MOST_ROUNDS = 4, 12
 MOVES_A_ROUND = 500
 """How often loose links and parameters follow each other in a step: a round for so many moves."""
 
-FOREST_ROUNDS, FOREST_SWEEPS = 3, 1
+FOREST_ROUNDS, FOREST_SWEEPS = (2, 3), 1
 """Where they are drawn at once, few rounds are enough, and half as many moves."""
 
 SLICED = 0.25
@@ -360,8 +360,8 @@ class Chain:
         self.n_rounds = 1
         if self.loose and self.model.compared is None and self.model.likelihood.is_sampled:
             n_rounds = self.moves_a_step // SWEEPS_A_STEP // MOVES_A_ROUND
-            n_rounds = min(max(FEWEST_ROUNDS, n_rounds), MOST_ROUNDS)
-            self.n_rounds = FOREST_ROUNDS if self.by_forests else n_rounds
+            fewest, most = FOREST_ROUNDS if self.by_forests else (FEWEST_ROUNDS, MOST_ROUNDS)
+            self.n_rounds = min(max(fewest, n_rounds), most)
 
     @property
     def moves_a_step(self) -> int:
