@@ -185,6 +185,14 @@ def test_where_nothing_can_be_linked_there_is_no_list():
     assert kp.sample(model, chains=1, draws=5, seed=1, progress=False).n_draws == 5
 
 
+def test_sizes_may_end():
+    """Beyond the last size, nothing is compared with nothing: that would be a warning."""
+    records = Records.from_codes(np.random.default_rng(1).integers(0, 3, (60, 4)))
+    model = kp.Model(records, kp.KolchinPartition(mu=[0.5, 0.5]), delta=kp.Gamma(1, 1))
+    posterior = kp.sample(model, chains=1, draws=20, warmup=40, seed=1, progress=False)
+    assert posterior.statistics["largest"].max() == 2
+
+
 def test_too_much_evidence_is_not_forested():
     codes = np.random.default_rng(1).integers(0, 40, (60, 200))
     many = kp.Model(Records.from_codes(codes), kp.NBD())

@@ -103,4 +103,4 @@ def grown(
         rng, edges, taken, former, loose.starts, loose.neighbours, loose.odds, *rates,
         following, data.codes, data.gain, apart,
     )  # fmt: skip
-    return Grown(kernels.Forest(*what, -np.expm1(-rate) * stayed))  # type: ignore[arg-type,call-arg]
+    return Grown(kernels.Forest._make((*what, -np.expm1(-rate) * stayed)))

@@ -33,7 +33,6 @@ LARGEST_SHAPE = 1e12
 LARGEST_DRAWN = 4
 """The probabilities of sizes up to this one are drawn so; the others are known from few."""
 
-
 SMALLEST_Y = 1e-200
 """Sizes that are as good as impossible stay so here."""
 
@@ -91,7 +90,7 @@ class Marginal:
         before, log_open_before = self._at_first
         certain = self._certain
         joins[2:] = larger - log_open
-        change = (larger - before)[certain] - (log_open - log_open_before)
+        change = larger[certain] - before[certain] - (log_open - log_open_before)
         joins[2:][certain] = LARGEST_LOG_PRIOR + change
         joins[:3] = np.minimum(joins[:3], LARGEST_LOG_PRIOR)
         result: FloatArray = np.exp(np.minimum(joins, LARGEST_LOG_JOIN, out=joins), out=joins)
