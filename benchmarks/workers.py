@@ -1,6 +1,6 @@
 """A whole run on worker processes: seconds by phase, and the memory of each process.
 
-python benchmarks/workers.py [--n 1000000] [--workers 2] [--draws N] [--file people.parquet]
+python benchmarks/workers.py [--n 1000000] [--workers 2] [--chains 4] [--draws N] [--file people.parquet]
 
 Memory is what a process has for itself (anonymous pages): files of the store that are mapped are
 shared by all processes of a machine, and given back when memory is short. The store is in the
@@ -87,6 +87,7 @@ def main():
     parser.add_argument("--n", type=int, default=1_000_000, help="people to simulate")
     parser.add_argument("--file", type=Path, help="people that were simulated already")
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--chains", type=int, default=4)
     parser.add_argument("--draws", type=int, help="of each chain; until it is enough by default")
     parser.add_argument("--time-limit", default="auto")
     parser.add_argument("--seed", type=int, default=1)
@@ -102,7 +103,7 @@ def main():
         command = [sys.executable, "-m", "kolchin", "resolve", str(file), "--out", str(out)]
         command += ["--id", "rec_id", "--truth", "ent_id", "--seed", str(given.seed), "--quiet"]
         command += ["--engine", given.engine or f"pool:{given.workers}"]
-        command += ["--time-limit", given.time_limit]
+        command += ["--chains", str(given.chains), "--time-limit", given.time_limit]
         command += ["--draws", str(given.draws)] if given.draws else []
         began = time.perf_counter()
         process = subprocess.Popen(command)

@@ -2160,7 +2160,7 @@ def attach_or_leave(
 LARGEST_LOOKED_AT = 16
 """Of clusters up to this size, records are taken out that fit least."""
 
-UNLIKE = 20.0
+UNLIKE = 200.0
 """A record is taken out so many times as often for each value that no other shows."""
 
 
@@ -2386,12 +2386,14 @@ def choose_trees(
     edges: Int64s,
     taken: Int32s,
     former: Int32s,
+    codes: Int32s,
     following: Int32s,
     kept: Any,
 ) -> None:
-    """Keep edges that form trees, in random order: none is always left out.
+    """Keep edges that form trees: in random order, those between unlike records first.
 
-    What was linked by an edge that closes a circle is linked again, and is in no tree.
+    These say most of delta. What was linked by an edge that closes a circle is linked again, and is
+    in no tree.
     """
     n_records = following.size
     former_of = np.full(n_records, -1, dtype=np.int64)
@@ -2401,7 +2403,7 @@ def choose_trees(
             former_of[former[k]] = taken[k]
     group = np.arange(n_records)
     held = np.zeros(n_records, dtype=np.bool_)
-    for k in rng.permutation(edges.size):
+    for k in unlike_first(rng, edges, codes):
         p, q = edges[k] // n_records, edges[k] % n_records
         a, b = root_of(group, p), root_of(group, q)
         kept[k] = a != b
@@ -2413,6 +2415,28 @@ def choose_trees(
             following[q] = p
     for k in range(edges.size):
         kept[k] &= not (held[edges[k] // n_records] or held[edges[k] % n_records])
+
+
+@compiled
+def unlike_first(rng: np.random.Generator, edges: Int64s, codes: Int32s) -> Int64s:
+    """Return a random order of edges, those between records that differ in a field first."""
+    n_records, n_fields = codes.shape
+    order = np.empty(edges.size, dtype=np.int64)
+    n_unlike = 0
+    n_alike = 0
+    for k in rng.permutation(edges.size):
+        p, q = edges[k] // n_records, edges[k] % n_records
+        alike = True
+        for f in range(n_fields):
+            x, y = codes[p, f], codes[q, f]
+            alike &= x == y or x < 0 or y < 0
+        if alike:
+            n_alike += 1
+            order[edges.size - n_alike] = k
+        else:
+            order[n_unlike] = k
+            n_unlike += 1
+    return order
 
 
 @compiled
@@ -2480,7 +2504,7 @@ def grow_forest(
     edges = np.append(drawn, np.empty(taken.size, dtype=np.int64))
     edges = edges[: all_edges(edges, taken, former, following)]
     kept = np.zeros(edges.size, dtype=np.bool_)
-    choose_trees(rng, edges, taken, former, following, kept)
+    choose_trees(rng, edges, taken, former, codes, following, kept)
     units = np.empty(n_records, dtype=np.int32)
     parent, edge = np.empty((2, n_records), dtype=np.int64)
     n_units = order_trees(edges, kept, n_records, units, parent, edge)

@@ -95,7 +95,7 @@ def test_a_wrong_weight_is_seen(wrong, forested, monkeypatch):
     def changed(*given):
         forest = list(grow(*given))
         place = {"size": 4, "rate": 5, "stayed": 6}[wrong]
-        forest[place] = np.full_like(forest[place], {"size": 2, "rate": 50.0, "stayed": 1.0}[wrong])
+        forest[place] = np.full_like(forest[place], {"size": 3, "rate": 50.0, "stayed": 1.0}[wrong])
         return tuple(forest)
 
     monkeypatch.setattr(forests.kernels, "grow_forest", changed)

@@ -149,7 +149,7 @@ def test_many_moves_a_round():
 
 def test_a_stale_k_is_caught(monkeypatch):
     stale(monkeypatch)
-    assert many_moves(8000) < CAUGHT
+    assert many_moves(5000) < CAUGHT
 
 
 def test_the_draws_do_not_depend_on_the_cores():

@@ -108,11 +108,11 @@ def test_sharded_chains_have_the_same_posterior(simulate_records, monkeypatch):
     """The number of clusters of a model whose records are laid out in six blocks."""
     records, _ = simulate_records(300)
     model = kp.Model(records)
-    plain = kp.sample(model, chains=2, draws=300, seed=1, progress=False)
+    plain = kp.sample(model, chains=2, draws=300, warmup=150, thin=1, seed=1, progress=False)
     monkeypatch.setattr(rooms, "SMALLEST_SHARDED", 100)
     monkeypatch.setattr(rooms, "RECORDS_A_BLOCK", 50)
     monkeypatch.setattr(rooms, "MOST_CUT", 1.0)
-    sharded = kp.sample(model, chains=2, draws=300, seed=2, progress=False)
+    sharded = kp.sample(model, chains=2, draws=300, warmup=150, thin=1, seed=2, progress=False)
     one, two = (posterior.statistics["n_clusters"] for posterior in (plain, sharded))
     rows = {row["quantity"]: row for row in sharded.diagnostics().iter_rows(named=True)}
     error = np.hypot(one.std() / 10, two.std() / rows["n_clusters"]["ess_bulk"] ** 0.5)

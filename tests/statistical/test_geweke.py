@@ -168,8 +168,13 @@ def compare(name, truth, starts, values) -> dict[str, float]:
     return scores
 
 
-@pytest.mark.parametrize("tied", [True, False], ids=["tied", "by field"])
-@pytest.mark.parametrize("name", PRIORS)
+CASES = [(name, True) for name in PRIORS] + [(name, False) for name in ("NBNB", "NBD", "PitmanYor")]
+OTHERS = [(name, False) for name in PRIORS if (name, False) not in CASES]
+
+
+@pytest.mark.parametrize(
+    ("name", "tied"), CASES + [pytest.param(*case, marks=pytest.mark.slow) for case in OTHERS]
+)
 def test_engine_keeps_joint_distribution(direct, name, tied):
     scores = z_scores(direct, PRIORS[name], tied, seed=[20160601, tied, *name.encode()])
     assert {what: z for what, z in scores.items() if not abs(z) < LARGEST_Z} == {}

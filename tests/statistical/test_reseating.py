@@ -24,7 +24,7 @@ CASES = {
     "NBD, by field": (kp.NBD(alpha=kp.Gamma(2, 1)), False),
     "PitmanYor, tied": (kp.PitmanYor(), True),
 }
-SWEEPS = 480
+SWEEPS = 360
 BATCHES = 24
 LARGEST_Z = 4.0
 

@@ -19,12 +19,15 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Effort:
-    """How long a run goes on: until K and delta have converged, within a number of draws."""
+    """How long a run goes on: until K and delta have converged, within a number of draws.
 
-    chains: int = 4
+    There is one chain from each kind of start.
+    """
+
+    chains: int = 3
     warmup: int = 150
-    draws: int = 150
-    max_draws: int = 2600
+    draws: int = 200
+    max_draws: int = 1500
     max_rhat: float = 1.01
     min_ess: float = 200.0
 

@@ -1,7 +1,7 @@
 """Table 1 of the paper, run again: 48 rows, several simulated data sets each."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
@@ -29,9 +29,6 @@ class Plan:
 
 
 FULL = Plan(PAPER_DATASETS, replicates=2, effort=Effort(), suffix="")
-LARGE = {"syriasizes": 150}
-"""Data sets whose chains mix slowly: draws for a look at the row, not for convergence."""
-
 QUICK = Plan(
     ("italy",),
     replicates=2,
@@ -75,16 +72,7 @@ def reproduce_table1(
 def planned_runs(plan: Plan, replicates: int | None, seed: int) -> list[Run]:
     """Return the runs of a plan, with another number of replicates if wanted."""
     wanted = plan.replicates if replicates is None else replicates
-    runs = plan_runs(plan.datasets, DELTAS, wanted, seed, plan.effort)
-    return [_shortened(run) for run in runs]
-
-
-def _shortened(run: Run) -> Run:
-    most = LARGE.get(run.dataset, run.effort.max_draws)
-    effort = run.effort
-    if most < effort.max_draws:
-        effort = replace(effort, warmup=most, draws=min(effort.draws, most), max_draws=most)
-    return replace(run, effort=effort)
+    return plan_runs(plan.datasets, DELTAS, wanted, seed, plan.effort)
 
 
 def runs_directory(out: Path, plan: Plan) -> Path:
@@ -101,11 +89,6 @@ def describe(plan: Plan, runs: Sequence[Run], lines: pl.DataFrame) -> list[str]:
         f"{rows} rows, {replicates} simulated data sets each, {effort.chains} chains each, sampled "
         f"until R-hat < {effort.max_rhat:g} and effective sample size >= {effort.min_ess:g} "
         f"for K and delta, at most {effort.max_draws} draws a chain."
-    ]
-    notes += [
-        f"{paper_dataset(name).title}: at most {most} draws a chain, since it mixes slowly."
-        for name, most in LARGE.items()
-        if name in plan.datasets
     ]
     left_out = [paper_dataset(name).title for name in PAPER_DATASETS if name not in plan.datasets]
     if left_out:

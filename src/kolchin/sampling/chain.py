@@ -41,10 +41,10 @@ FEWEST_ROUNDS, MOST_ROUNDS = 4, 12
 MOVES_A_ROUND = 500
 """How often loose links and parameters follow each other in a step: a round for so many moves."""
 
-FOREST_ROUNDS, FOREST_SWEEPS = (2, 3), 1
-"""Where they are drawn at once, few rounds are enough, and half as many moves."""
+FOREST_ROUNDS, FOREST_SWEEPS = (2, 3), 0.5
+"""Where they are drawn at once, few rounds are enough, and a quarter as many moves."""
 
-SLICED = 0.25
+SLICED = 0.1
 """How often parameters are slice sampled there, and not reflected: few records say little."""
 
 GIVEN_LINKS = 0.1
@@ -217,12 +217,13 @@ class Chain:
         """Let the loose links and the fields' parameters follow each other, several times."""
         if self.in_shards:
             return
-        self._attach()
         for _ in range(self.n_rounds - 1):
+            self._attach()
             if self.by_forests:
                 self._redraw()
             else:
                 self._refresh_fields()
+        if not self.with_links:
             self._attach()
 
     @property

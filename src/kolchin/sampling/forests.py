@@ -30,7 +30,7 @@ EDGES_A_RECORD, UNIFORM_EDGES = 0.75, 0.05
 EDGES_OVER_ODDS = 10.0
 """A listed pair is drawn at most so many times its odds."""
 
-APART = np.array([0.6, 0.95])
+APART = np.array([0.6, 0.99])
 """How often a record is taken out of clusters whose records are all alike, and of others."""
 
 LARGEST_LOG_GAIN = 400.0

@@ -68,31 +68,29 @@ class Marginal:
         self.counts = counts
         self.log_sum = log_sum
         self.typical = typical
-        self._at_first = self._log_joins(given, self._opening(given.values))
-        larger, log_open = self._at_first
+        self._hypers = prior.hypers(counts.n_records)
+        self._all_sizes = np.arange(1, given.capacity + 1)
+        log_h, log_open = self._log_h(given.values), self._log_open(given)
+        self._at_first = _log_steps(log_h) - log_open
         # mu of sizes that no cluster has is about 0: who left for such a size will join again.
-        self._certain = larger - log_open > LARGEST_LOG_PRIOR
-        self._certain[:1] = False
+        self._certain = np.flatnonzero(self._at_first[1:] > LARGEST_LOG_PRIOR) + 1
 
     def joins(self, given: Given) -> FloatArray:
         """Return the weight of one more record, by the size it makes, against being alone."""
-        return self._joins(*self._log_joins(given, self._opening(given.values)))
+        return self._joins(self._log_h(given.values), self._log_open(given))
 
-    def _log_joins(self, given: Given, opening: Opening) -> tuple[FloatArray, float]:
-        """Return h of sizes 2, 3, ... less that of one less, and the log weight of being alone."""
-        log_h = self.prior.log_h(np.arange(1, given.capacity + 1), given.values)
-        with np.errstate(invalid="ignore"):
-            return log_h[1:] - log_h[:-1], _log_open(opening, given.log_t)
+    def _log_h(self, values: Values) -> FloatArray:
+        return self.prior.log_h(self._all_sizes, values)
 
-    def _joins(self, larger: FloatArray, log_open: float) -> FloatArray:
+    def _log_open(self, given: Given) -> float:
+        return _log_open(self._opening(given.values), given.log_t)
+
+    def _joins(self, log_h: FloatArray, log_open: float) -> FloatArray:
         """Exponentiate; those that are certain are less by a factor that stays the same."""
-        joins = np.zeros(larger.size + 2)
-        before, log_open_before = self._at_first
-        certain = self._certain
-        joins[2:] = larger - log_open
-        change = larger[certain] - before[certain] - (log_open - log_open_before)
-        joins[2:][certain] = LARGEST_LOG_PRIOR + change
-        joins[:3] = np.minimum(joins[:3], LARGEST_LOG_PRIOR)
+        joins = np.zeros(log_h.size + 1)
+        joins[2:] = _log_steps(log_h) - log_open
+        joins[2:][self._certain] += LARGEST_LOG_PRIOR - self._at_first[self._certain]
+        joins[2] = min(joins[2], LARGEST_LOG_PRIOR)
         result: FloatArray = np.exp(np.minimum(joins, LARGEST_LOG_JOIN, out=joins), out=joins)
         return result
 
@@ -188,16 +186,17 @@ class Marginal:
         prior, counts, values = self.prior, self.counts, given.values
         outside = prior.log_g(1, counts.n_records, values)
         outside += _log_opened(opening, counts.n_clusters - 1, given.log_t)
-        hyper = hyper_log_density(prior.hypers(counts.n_records), values)
-        links = self.log_sum(self._joins(*self._log_joins(given, opening)))
-        return hyper + outside + self._inside(values) + links
+        hyper = hyper_log_density(self._hypers, values)
+        log_h = self._log_h(values)
+        links = self.log_sum(self._joins(log_h, _log_open(opening, given.log_t)))
+        return hyper + outside + self._inside(log_h) + links
 
-    def _inside(self, values: Values) -> float:
+    def _inside(self, log_h: FloatArray) -> float:
         """Log weight of the sizes, as far as it depends on parameters: given mu, it does not."""
         if isinstance(self.prior, FreeSizesPartition):
             return 0.0
-        log_h = self.prior.log_h(np.append(1, self.counts.sizes), values)
-        return float(log_h[0] + self.counts.counts @ (log_h[1:] - log_h[0]))
+        one = log_h[0]
+        return float(one + self.counts.counts @ (log_h[self.counts.sizes - 1] - one))
 
 
 def _drawn(
@@ -212,6 +211,13 @@ def _drawn(
     if start is None:
         return slice_sample(rng, log_density, here, allowed, width)
     return reflect(rng, log_density, here, allowed, start)
+
+
+def _log_steps(log_h: FloatArray) -> FloatArray:
+    """Return h of sizes 2, 3, ... less that of one less; sizes may end."""
+    with np.errstate(invalid="ignore"):
+        steps: FloatArray = log_h[1:] - log_h[:-1]
+    return steps
 
 
 def _number(counts: SizeCounts, size: int) -> int:

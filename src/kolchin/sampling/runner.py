@@ -171,7 +171,7 @@ class Run:
         *,
         enough: Callable[[], bool] | None = None,
         most_draws: int | None = None,
-        growth: float = 1.5,
+        growth: float = 1.25,
         cores: int | None = None,
         report: Callable[[Progress], None] = lambda state: None,
         pause: Callable[[], bool] = lambda: False,
@@ -293,7 +293,7 @@ def sample(
         Chaperones moves of a step; learnt by default, so that undecided pairs are visited a few
         times.
     enough, most_draws
-        After ``draws`` draws, and whenever there are half as many more, ``enough`` looks at the
+        After ``draws`` draws, and whenever there are a quarter more, ``enough`` looks at the
         posterior so far; sampling ends when it says so, or at ``most_draws``.
     start
         ``"singletons"``, ``"random"`` (pairs), ``"blocks"`` (all likely links), or several of
