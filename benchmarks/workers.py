@@ -1,6 +1,6 @@
 """A whole run on worker processes: seconds by phase, and the memory of each process.
 
-python benchmarks/workers.py [--n 1000000] [--workers 2] [--chains 4] [--draws N] [--file people.parquet]
+python benchmarks/workers.py [--n 1000000] [--workers 2] [--chains 4] [--draws N] [--file PARQUET]
 
 Memory is what a process has for itself (anonymous pages): files of the store that are mapped are
 shared by all processes of a machine, and given back when memory is short. The store is in the
