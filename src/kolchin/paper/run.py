@@ -27,7 +27,7 @@ class Effort:
     chains: int = 3
     warmup: int = 150
     draws: int = 200
-    max_draws: int = 1500
+    max_draws: int = 4000
     max_rhat: float = 1.01
     min_ess: float = 200.0
 
