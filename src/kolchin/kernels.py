@@ -2269,27 +2269,83 @@ def take_apart(
     return unit, taken[:n_taken], former[:n_taken]
 
 
+@compiled
+def weigh_picks(
+    starts: Int64s,
+    neighbours: Int32s,
+    codes: Int32s,
+    gain: Floats,
+    delta: Floats,
+    odds: float,
+    reach: Floats,
+) -> None:
+    """Write the sums of each record's weights: the chance of a link, by delta and prior odds."""
+    for record in range(starts.size - 1):
+        total = 0.0
+        for k in range(starts[record], starts[record + 1]):
+            ratio = odds
+            for f in range(codes.shape[1]):
+                x, y = codes[record, f], codes[neighbours[k], f]
+                if x >= 0 and y >= 0:
+                    ratio *= (delta[f] + (gain[x] if x == y else 0.0)) / (delta[f] + 1.0)
+            total += ratio / (1.0 + ratio)
+            reach[k] = total
+
+
 @lean
-def rate_of(
+def pick_weight(
+    starts: Int64s, neighbours: Int32s, reach: Floats, record: int, other: int
+) -> float:
+    """Return the weight of a pair; both records list it, and the shorter list is searched."""
+    if starts[other + 1] - starts[other] < starts[record + 1] - starts[record]:
+        record, other = other, record
+    first, high = starts[record], starts[record + 1]
+    low, end = first, high
+    while low < high:
+        middle = (low + high) // 2
+        if neighbours[middle] < other:
+            low = middle + 1
+        else:
+            high = middle
+    if low == end or neighbours[low] != other:
+        return 0.0
+    return reach[low] - (reach[low - 1] if low > first else 0.0)
+
+
+@lean
+def pick_chances(
     following: Int32s,
     starts: Int64s,
     neighbours: Int32s,
-    odds: Floats,
+    reach: Floats,
     uniform: float,
-    listed: float,
-    record: int,
     unit: int,
-    one: Int32s,
-) -> float:
-    """Return how often a record and a unit are drawn, on average."""
-    total = 0.0
-    n = np.int32(unit)
+    other: int,
+) -> tuple[float, float]:
+    """Return the chance of one unit to pick another, and that of the other to pick it."""
+    one, two = 0.0, 0.0
+    n_unit, n_other = 0, 0
+    m = np.int32(unit)
     while True:
-        one[0] = n
-        total += uniform + listed * listed_odds(starts, neighbours, odds, record, one, 1)
-        n = following[n]
-        if n == unit:
-            return total
+        n_unit += 1
+        n_other = 0
+        n = np.int32(other)
+        while True:
+            n_other += 1
+            weight = pick_weight(starts, neighbours, reach, m, n)
+            if weight > 0.0:
+                one += weight / reach[starts[m + 1] - 1]
+                two += weight / reach[starts[n + 1] - 1]
+            n = following[n]
+            if n == other:
+                break
+        m = following[m]
+        if m == unit:
+            break
+    by_chance = uniform / following.size
+    one = (1.0 - uniform) * one / n_unit + by_chance * n_other
+    two = (1.0 - uniform) * two / n_other + by_chance * n_unit
+    return one, two
 
 
 @lean
@@ -2306,39 +2362,89 @@ def may_join(following: Int32s, source: Int32s, record: int, unit: int) -> bool:
             return True
 
 
-@compiled
-def draw_edges(
+@lean
+def picked_by(
     rng: np.random.Generator,
-    n_uniform: int,
-    n_listed: int,
-    table: Int32s,
-    slices: Int64s,
+    starts: Int64s,
+    neighbours: Int32s,
     reach: Floats,
-    within: Int64s,
+    uniform: float,
+    record: int,
+) -> tuple[int, float]:
+    """Let a record pick another: one of its list, with its weight there, or any, or none (-1)."""
+    if rng.random() < uniform:
+        return np.int64(rng.random() * (starts.size - 1)), -1.0
+    first, high = starts[record], starts[record + 1] - 1
+    if first > high or not reach[high] > 0.0:
+        return np.int64(-1), -1.0
+    low = first
+    level = rng.random() * reach[high]
+    while low < high:
+        middle = (low + high) // 2
+        if reach[middle] <= level:
+            low = middle + 1
+        else:
+            high = middle
+    return np.int64(neighbours[low]), reach[low] - (reach[low - 1] if low > first else 0.0)
+
+
+@compiled
+def pick_units(
+    rng: np.random.Generator,
+    starts: Int64s,
+    neighbours: Int32s,
+    reach: Floats,
+    uniform: float,
     following: Int32s,
     source: Int32s,
     unit: Int32s,
-) -> Int64s:
-    """Draw pairs, and return the edges between their units as record * N + unit.
+    taken: Int32s,
+    former: Int32s,
+) -> tuple[Int64s, Floats]:
+    """Let every unit pick another; of two that were taken apart, one picks the other.
 
-    One of the two is a record alone; if both are, the smaller one comes first.
+    Returns what each unit picked, by its smallest record (-1: none, or none that may join it), and
+    how often those two pick each other.
     """
     n_records = following.size
-    found = np.empty(n_uniform + n_listed, dtype=np.int64)
-    n_found = 0
-    for k in range(n_uniform + n_listed):
-        share = 1.0 if k < n_uniform else 0.0
-        i, j = draw_pair(rng, share, table, slices, reach, within)
-        p, q = np.int64(unit[i]), np.int64(unit[j])
-        if p == q:
-            continue
-        if following[p] != p or (following[q] == q and q < p):
+    picked = np.full(n_records, -1, dtype=np.int64)
+    rate = np.zeros(n_records)
+    for k in range(taken.size):
+        p, q = np.int64(taken[k]), np.int64(former[k])
+        one, two = pick_chances(following, starts, neighbours, reach, uniform, p, q)
+        if rng.random() * (one + two) >= one:
             p, q = q, p
-        if following[p] != p or not may_join(following, source, p, q):
+        picked[p] = q
+        rate[p] = one + two
+    for first in range(n_records):
+        p = np.int64(first)
+        if unit[p] != p or picked[p] >= 0:
             continue
-        found[n_found] = p * n_records + q
-        n_found += 1
-    return found[:n_found]
+        alone = following[p] == p
+        who = p
+        if not alone:
+            size = 1
+            n = np.int64(following[p])
+            while n != p:
+                size += 1
+                n = np.int64(following[n])
+            for _ in range(np.int64(rng.random() * size)):
+                who = np.int64(following[who])
+        other, weight = picked_by(rng, starts, neighbours, reach, uniform, who)
+        if other < 0 or unit[other] == p:
+            continue
+        q = np.int64(unit[other])
+        record, joined = (p, q) if alone else (q, p)
+        if following[record] != record or not may_join(following, source, record, joined):
+            continue
+        picked[p] = q
+        if weight > 0.0 and alone and following[q] == q:
+            shares = weight / reach[starts[p + 1] - 1] + weight / reach[starts[q + 1] - 1]
+            rate[p] = (1.0 - uniform) * shares + 2.0 * uniform / n_records
+        else:
+            one, two = pick_chances(following, starts, neighbours, reach, uniform, p, q)
+            rate[p] = one + two
+    return picked, rate
 
 
 class Forest(NamedTuple):
@@ -2357,168 +2463,132 @@ class Forest(NamedTuple):
     chance: Floats
 
 
-@compiled
-def all_edges(edges: Int64s, taken: Int32s, former: Int32s, following: Int32s) -> int:
-    """Add the edges of what was taken apart to those drawn, and sort them; each is there once.
-
-    The first places of ``edges`` are those drawn, and there is room for the others. Returns how
-    many there are.
-    """
-    n_records = following.size
-    n_drawn = edges.size - taken.size
-    for k in range(taken.size):
-        p, q = np.int64(taken[k]), np.int64(former[k])
-        if following[q] == q and q < p:
-            p, q = q, p
-        edges[n_drawn + k] = p * n_records + q
-    edges.sort()
-    n_edges = 0
-    for k in range(edges.size):
-        if k == 0 or edges[k] != edges[k - 1]:
-            edges[n_edges] = edges[k]
-            n_edges += 1
-    return n_edges
+@lean
+def are_alike(codes: Int32s, record: int, other: int) -> bool:
+    """Tell whether two records differ in no field that both show."""
+    for f in range(codes.shape[1]):
+        x, y = codes[record, f], codes[other, f]
+        if x != y and x >= 0 and y >= 0:
+            return False
+    return True
 
 
 @compiled
-def choose_trees(
-    rng: np.random.Generator,
-    edges: Int64s,
-    taken: Int32s,
-    former: Int32s,
-    codes: Int32s,
-    following: Int32s,
-    kept: Any,
-) -> None:
-    """Keep edges that form trees: in random order, those between unlike records first.
+def break_circles(rng: np.random.Generator, codes: Int32s, above: Int64s) -> None:
+    """Take a step out of each circle of what was picked: what is left are trees with roots (-1).
 
-    These say most of delta. What was linked by an edge that closes a circle is linked again, and is
-    in no tree.
+    It is a random one, of those between like records if there are any: others say more of delta.
     """
-    n_records = following.size
-    former_of = np.full(n_records, -1, dtype=np.int64)
+    n_records = above.size
+    walk = np.full(n_records, -1, dtype=np.int64)
+    for start in range(n_records):
+        n = np.int64(start)
+        while n >= 0 and walk[n] < 0:
+            walk[n] = start
+            n = above[n]
+        if n < 0 or walk[n] != start:
+            continue
+        first, chosen = n, n
+        n_alike, n_unlike = 0, 0
+        while True:
+            if are_alike(codes, n, above[n]):
+                n_alike += 1
+                if rng.random() * n_alike < 1.0:
+                    chosen = n
+            else:
+                n_unlike += 1
+                if n_alike == 0 and rng.random() * n_unlike < 1.0:
+                    chosen = n
+            n = above[n]
+            if n == first:
+                break
+        above[chosen] = -1
+
+
+@compiled
+def hold_links(following: Int32s, taken: Int32s, former: Int32s, above: Int64s) -> None:
+    """Link again what was linked by a step that is in no tree; those units are in none, then."""
+    held = np.zeros(above.size, dtype=np.bool_)
     for k in range(taken.size):
-        former_of[taken[k]] = former[k]
-        if following[former[k]] == former[k]:
-            former_of[former[k]] = taken[k]
-    group = np.arange(n_records)
-    held = np.zeros(n_records, dtype=np.bool_)
-    for k in unlike_first(rng, edges, codes):
-        p, q = edges[k] // n_records, edges[k] % n_records
-        a, b = root_of(group, p), root_of(group, q)
-        kept[k] = a != b
-        if kept[k]:
-            group[max(a, b)] = min(a, b)
-        elif former_of[p] == q:
+        p, q = taken[k], former[k]
+        if above[p] != q and above[q] != p:
             held[p] = held[q] = True
             following[p] = following[q]
             following[q] = p
-    for k in range(edges.size):
-        kept[k] &= not (held[edges[k] // n_records] or held[edges[k] % n_records])
+    for n in range(above.size):
+        if above[n] >= 0 and (held[n] or held[above[n]]):
+            above[n] = -1
 
 
 @compiled
-def unlike_first(rng: np.random.Generator, edges: Int64s, codes: Int32s) -> Int64s:
-    """Return a random order of edges, those between records that differ in a field first."""
-    n_records, n_fields = codes.shape
-    order = np.empty(edges.size, dtype=np.int64)
-    n_unlike = 0
-    n_alike = 0
-    for k in rng.permutation(edges.size):
-        p, q = edges[k] // n_records, edges[k] % n_records
-        alike = True
-        for f in range(n_fields):
-            x, y = codes[p, f], codes[q, f]
-            alike &= x == y or x < 0 or y < 0
-        if alike:
-            n_alike += 1
-            order[edges.size - n_alike] = k
-        else:
-            order[n_unlike] = k
-            n_unlike += 1
-    return order
-
-
-@compiled
-def order_trees(
-    edges: Int64s, kept: Any, n_records: int, units: Int32s, parent: Int64s, edge: Int64s
-) -> int:
-    """Write the units of trees, parents first, and the edge of each to its parent (-1: a root)."""
-    begins = np.zeros(n_records + 1, dtype=np.int64)
-    for k in range(edges.size):
-        if kept[k]:
-            begins[edges[k] // n_records + 1] += 1
-            begins[edges[k] % n_records + 1] += 1
-    for n in range(n_records):
-        begins[n + 1] += begins[n]
-    reached = begins[:-1].copy()
-    by = np.empty(begins[-1], dtype=np.int64)
-    for k in range(edges.size):
-        if kept[k]:
-            for n in (edges[k] // n_records, edges[k] % n_records):
-                by[reached[n]] = k
-                reached[n] += 1
-    known = np.zeros(n_records, dtype=np.bool_)
-    n_units = 0
-    for root in range(n_records):
-        if known[root] or begins[root] == begins[root + 1]:
+def order_trees(above: Int64s, units: Int32s, parent: Int64s) -> int:
+    """Write the units of trees, parents first, and the place of each one's parent (-1: a root)."""
+    n_records = above.size
+    n_below = np.zeros(n_records, dtype=np.int64)
+    for unit in range(n_records):
+        if above[unit] >= 0:
+            n_below[above[unit]] += 1
+    # From the leaves: a unit's turn comes after all that are below it.
+    place = np.full(n_records, -1, dtype=np.int64)
+    first = n_records
+    for leaf in range(n_records):
+        n = np.int64(leaf)
+        if n_below[n] != 0 or above[n] < 0:
             continue
-        known[root] = True
-        head = n_units
-        units[n_units], parent[n_units], edge[n_units] = root, -1, -1
-        n_units += 1
-        while head < n_units:
-            p = np.int64(units[head])
-            for k in by[begins[p] : begins[p + 1]]:
-                q = edges[k] // n_records + edges[k] % n_records - p
-                if not known[q]:
-                    known[q] = True
-                    units[n_units], parent[n_units], edge[n_units] = q, head, k
-                    n_units += 1
-            head += 1
+        while n >= 0 and n_below[n] == 0:
+            n_below[n] = -1
+            first -= 1
+            units[first] = n
+            place[n] = first
+            n = above[n]
+            if n >= 0:
+                n_below[n] -= 1
+    n_units = n_records - first
+    for v in range(n_units):
+        n = units[first + v]
+        units[v] = n
+        parent[v] = place[above[n]] - first if above[n] >= 0 else -1
     return n_units
 
 
 @compiled
 def grow_forest(
     rng: np.random.Generator,
-    drawn: Int64s,
+    picked: Int64s,
+    rate_picked: Floats,
     taken: Int32s,
     former: Int32s,
-    starts: Int64s,
-    neighbours: Int32s,
-    odds: Floats,
-    uniform: float,
-    listed: float,
     following: Int32s,
     codes: Int32s,
     gain: Floats,
     apart: Floats,
 ) -> tuple[Int32s, Int64s, Floats, Floats, Int64s, Floats, Floats]:
-    """Choose trees among the edges that were drawn or taken apart.
+    """Make trees of what was picked.
 
-    Returns what a ``Forest`` has, but for the chances: how often each edge is drawn, and the
-    chance that its unit stayed whole over that its record was taken out.
+    Returns what a ``Forest`` has, but for the chances: how often units of a link pick each other,
+    over how often they did, and the chance that its unit stayed whole over that its record was
+    taken out.
     """
     n_records = following.size
-    edges = np.append(drawn, np.empty(taken.size, dtype=np.int64))
-    edges = edges[: all_edges(edges, taken, former, following)]
-    kept = np.zeros(edges.size, dtype=np.bool_)
-    choose_trees(rng, edges, taken, former, codes, following, kept)
+    above = picked.copy()
+    break_circles(rng, codes, above)
+    hold_links(following, taken, former, above)
     units = np.empty(n_records, dtype=np.int32)
-    parent, edge = np.empty((2, n_records), dtype=np.int64)
-    n_units = order_trees(edges, kept, n_records, units, parent, edge)
+    parent = np.empty(n_records, dtype=np.int64)
+    n_units = order_trees(above, units, parent)
     shared, seen = np.zeros((2, n_units, codes.shape[1]))
     size = np.zeros(n_units, dtype=np.int64)
     rate, stayed = np.ones((2, n_units))
     members = np.empty(LARGEST_LOOKED_AT + 1, dtype=np.int32)
     leaving = np.empty(LARGEST_LOOKED_AT + 1)
-    one = np.empty(1, dtype=np.int32)
     for v in range(n_units):
         if parent[v] >= 0:
-            p, q = edges[edge[v]] // n_records, edges[edge[v]] % n_records
+            p, q = np.int64(units[v]), np.int64(units[parent[v]])
+            times = (picked[p] == q) + (picked[q] == p)
+            rate[v] = (rate_picked[p] if picked[p] == q else rate_picked[q]) / times
+            if following[p] != p:
+                p, q = q, p
             size[v] = describe_link(following, codes, gain, p, q, shared[v], seen[v])
-            rate[v] = rate_of(following, starts, neighbours, odds, uniform, listed, p, q, one)
             stayed[v] = chance_to_stay(following, codes, p, q, apart, members, leaving)
     return units[:n_units], parent[:n_units], shared, seen, size, rate, stayed
 

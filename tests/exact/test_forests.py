@@ -18,21 +18,29 @@ from kolchin.sampling.chain import Chain
 from kolchin.sampling.layout import Layout
 from kolchin.sampling.loose import loose_pairs
 from kolchin.sampling.marginal import Marginal, Typical
+from kolchin.sampling.picks import Picks
 from kolchin.sampling.proposals import LOOSE_ODDS, Proposals
 from kolchin.sampling.weights import Given, can_be_sharded
 
 
+def unequal_picks(n_records, listed):
+    """List pairs with very unequal weights."""
+    picks = Picks.of(n_records, listed)
+    weight = np.random.default_rng(3).exponential(size=(n_records, n_records)) ** 2
+    weight += weight.T
+    lists = np.split(picks.neighbours, picks.starts[1:-1])
+    reach = [np.cumsum(row[own]) for row, own in zip(weight, lists, strict=True)]
+    return picks._replace(reach=np.concatenate(reach))
+
+
 @pytest.fixture
 def forested(monkeypatch):
-    """Let drivers draw all at once, of half of all pairs, with very unequal odds.
+    """Let drivers draw all at once; half of all pairs are listed, with very unequal weights.
 
     Modes are looked for from a state that is anything but typical.
     """
 
-    def use(edges=0.75, typical=True):
-        monkeypatch.setattr(forests, "EDGES_A_RECORD", edges)
-        monkeypatch.setattr(forests, "UNIFORM_EDGES", edges / 2)
-
+    def use(uniform=0.3, typical=True):
         def make(model, pairs, seed):
             driver = Driver(model, pairs, seed)
             listed = np.array(list(combinations(range(model.n_records), 2))[::2], dtype=np.int32)
@@ -41,6 +49,7 @@ def forested(monkeypatch):
             loose = loose_pairs(Layout.single(model.n_records), listed, log_odds)
             chain = driver.chain
             chain.loose, chain.n_rounds = loose, 3
+            chain.picks = unequal_picks(model.n_records, listed)._replace(uniform=uniform)
             if typical:
                 counts = SizeCounts.of(np.array([0, 2, 2]))
                 delta = np.full(model.likelihood.n_fields, 0.2)
@@ -65,9 +74,9 @@ def test_partition_and_delta(name, forested):
     assert min(p_values.values()) > SMALLEST_P, p_values
 
 
-@pytest.mark.parametrize("edges", [0.2, 3.0])
-def test_any_number_of_edges_is_right(edges, forested):
-    forested(edges)
+@pytest.mark.parametrize("uniform", [0.05, 1.0])
+def test_any_way_to_pick_is_right(uniform, forested):
+    forested(uniform)
     p_values = fixed_joint("NBNB", False).run(n_draws=800, rounds=2, moves=0)
     assert min(p_values.values()) > SMALLEST_P, p_values
 
@@ -95,7 +104,7 @@ def test_a_wrong_weight_is_seen(wrong, forested, monkeypatch):
     def changed(*given):
         forest = list(grow(*given))
         place = {"size": 4, "rate": 5, "stayed": 6}[wrong]
-        forest[place] = np.full_like(forest[place], {"size": 3, "rate": 50.0, "stayed": 1.0}[wrong])
+        forest[place] = np.full_like(forest[place], {"size": 3, "rate": 1.0, "stayed": 1.0}[wrong])
         return tuple(forest)
 
     monkeypatch.setattr(forests.kernels, "grow_forest", changed)
@@ -145,7 +154,7 @@ def equal_records(n_equal, n_others, prior, step=1):
     labels = np.concatenate([np.zeros(n_equal, int), np.arange(1, n_others + 2)])
     chain = Chain(model, np.random.default_rng(1), labels)
     listed = np.array(list(combinations(range(model.n_records), 2)), dtype=np.int32)
-    chain.loose = loose_pairs(Layout.single(model.n_records), listed, np.full(len(listed), -3.0))
+    chain.picks = unequal_picks(model.n_records, listed)
     return chain, labels
 
 
@@ -157,7 +166,7 @@ def test_a_size_that_no_cluster_has_takes_nobody_in():
         chain.following[:] = rings
         chain.own_values = {"delta": np.full(2, 0.05)}
         kernels.count_sizes(chain.following, chain.size_counts)
-        chain._redraw()
+        chain._redraw(chain.picks)
         stayed += chain.size_counts[12] == 1
         deltas.add(chain.own_values["delta"][0])
     assert stayed >= 195
@@ -171,7 +180,7 @@ def test_clusters_grow_beyond_the_tables():
     chain.size_counts[0] = 8
     largest = 0
     for _ in range(20):
-        chain._redraw()
+        chain._redraw(chain.picks)
         assert chain.size_counts[1:] @ np.arange(1, chain.size_counts.size) == 39
         largest = max(largest, np.flatnonzero(chain.size_counts).max())
     assert largest > 32

@@ -1,7 +1,7 @@
 """Table 1 of the paper, run again: 48 rows, several simulated data sets each."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
@@ -29,8 +29,6 @@ class Plan:
 
 
 FULL = Plan(PAPER_DATASETS, replicates=2, effort=Effort(), suffix="")
-MOST_DRAWS = {"syriasizes": 1500}
-"""Where draws are slow a run may have fewer of them, so that the table is not late for one set."""
 
 QUICK = Plan(
     ("italy",),
@@ -75,14 +73,7 @@ def reproduce_table1(
 def planned_runs(plan: Plan, replicates: int | None, seed: int) -> list[Run]:
     """Return the runs of a plan, with another number of replicates if wanted."""
     wanted = plan.replicates if replicates is None else replicates
-    runs = plan_runs(plan.datasets, DELTAS, wanted, seed, plan.effort)
-    return [_within(MOST_DRAWS.get(run.dataset), run) for run in runs]
-
-
-def _within(most: int | None, run: Run) -> Run:
-    """Let a run have so many draws at the most."""
-    most = min(most or run.effort.max_draws, run.effort.max_draws)
-    return replace(run, effort=replace(run.effort, max_draws=most))
+    return plan_runs(plan.datasets, DELTAS, wanted, seed, plan.effort)
 
 
 def runs_directory(out: Path, plan: Plan) -> Path:
@@ -99,11 +90,6 @@ def describe(plan: Plan, runs: Sequence[Run], lines: pl.DataFrame) -> list[str]:
         f"{rows} rows, {replicates} simulated data sets each, {effort.chains} chains each, sampled "
         f"until R-hat < {effort.max_rhat:g} and effective sample size >= {effort.min_ess:g} "
         f"for K and delta, at most {effort.max_draws} draws a chain."
-    ]
-    notes += [
-        f"{paper_dataset(name).title}: at most {most} draws a chain."
-        for name, most in MOST_DRAWS.items()
-        if name in plan.datasets
     ]
     left_out = [paper_dataset(name).title for name in PAPER_DATASETS if name not in plan.datasets]
     if left_out:

@@ -14,12 +14,13 @@ from kolchin.partitions import canonical, size_counts
 from kolchin.posterior import Snapshot
 from kolchin.priors.base import SizeCounts, table_size
 from kolchin.sampling.candidates import kernel_data
-from kolchin.sampling.forests import can_be_forested, grown
+from kolchin.sampling.forests import grown
 from kolchin.sampling.ground import Ground
 from kolchin.sampling.layout import Layout, Shard
 from kolchin.sampling.learning import Standing
 from kolchin.sampling.loose import Loose
 from kolchin.sampling.marginal import Marginal, Typical
+from kolchin.sampling.picks import Picks
 from kolchin.sampling.proposals import Mixture, Proposals
 from kolchin.sampling.rounds import Hands, OnThreads
 from kolchin.sampling.shards import (
@@ -41,8 +42,8 @@ FEWEST_ROUNDS, MOST_ROUNDS = 4, 12
 MOVES_A_ROUND = 500
 """How often loose links and parameters follow each other in a step: a round for so many moves."""
 
-FOREST_ROUNDS, FOREST_SWEEPS = (2, 3), 0.5
-"""Where they are drawn at once, few rounds are enough, and a quarter as many moves."""
+FOREST_ROUNDS, FOREST_SWEEPS = (2, 3), 0.25
+"""Where they are drawn at once, few rounds are enough, and an eighth as many moves."""
 
 SLICED = 0.1
 """How often parameters are slice sampled there, and not reflected: few records say little."""
@@ -63,7 +64,7 @@ class Chain:
     """
 
     NO_STATE = (
-        *("model", "data", "layout", "hands", "by_forests"),
+        *("model", "data", "layout", "hands", "picks"),
         *("mixture", "loose", "typical", "_statistics"),
     )
     """Attributes that follow from the model and from what is learnt."""
@@ -77,6 +78,7 @@ class Chain:
         layout: Layout | None = None,
         data: kernels.Data | None = None,
         hands: Hands | None = None,
+        picks: Picks | None = None,
     ) -> None:
         self.model = model
         self.rng = rng
@@ -92,7 +94,7 @@ class Chain:
         self.size_counts[0] = counts.sum()
         self.loose: Loose | None = None
         self.n_rounds = 1
-        self.by_forests = can_be_forested(model)
+        self.picks = picks
         self.typical: Typical | None = None
         self.pending = np.array([-1, -1])
         self.key = int(rng.integers(1 << 62))
@@ -155,26 +157,25 @@ class Chain:
 
     def move(self, n_moves: int) -> None:
         """Make chaperones moves on all records."""
-        self._move(n_moves, self._whole)
+        self._move(n_moves, self.mixture.in_shard(self._whole))
 
-    def _move(self, n_moves: int, shard: Shard) -> None:
-        """Make moves in one shard, given all clusters."""
+    def _move(self, n_moves: int, pairs: kernels.Pairs) -> None:
+        """Make moves on some pairs, given all clusters."""
         self._statistics = None
         done = 0
         while done < n_moves:
-            done += self._chaperones(n_moves - done, False, shard)
+            done += self._chaperones(n_moves - done, False, pairs)
             if done < n_moves:
                 self._tabulate(2 * (self.weights.log_size.size - 1))
 
     def dissolve(self) -> None:
         """Take clusters apart that do not hold together: for warm-up alone."""
         self._statistics = None
-        self._chaperones(self.model.n_records, True, self._whole)
+        self._chaperones(self.model.n_records, True, self.mixture.in_shard(self._whole))
         self.hands.changed()
 
-    def _chaperones(self, n_moves: int, in_rings: bool, shard: Shard) -> int:
+    def _chaperones(self, n_moves: int, in_rings: bool, pairs: kernels.Pairs) -> int:
         what: tuple[Any, ...] = (*self.data, *self.evidence, *self.weights)
-        pairs = self.mixture.in_shard(shard)
         state = self.following, self.size_counts, self.pending
         return int(kernels.chaperones(self.rng, n_moves, in_rings, *pairs, *what, *state))  # type: ignore[call-arg]
 
@@ -205,7 +206,7 @@ class Chain:
         Given mu, which is about 0 at sizes that no cluster has, large clusters would hardly form.
         """
         crowd = self.layout.shard(0)
-        self._move(SWEEPS_A_STEP * self.mixture.sweep(crowd), crowd)
+        self._move(SWEEPS_A_STEP * self.mixture.sweep(crowd), self.mixture.in_shard(crowd))
         self.hands.changed(0)
 
     def update(self) -> None:
@@ -214,13 +215,19 @@ class Chain:
         self.refresh()
 
     def settle(self) -> None:
-        """Let the loose links and the fields' parameters follow each other, several times."""
+        """Let the loose links and the fields' parameters follow each other, several times.
+
+        Where links are summed over, those of records that are alone are, so that as many moves are
+        made on loose pairs as on others: they may link two clusters.
+        """
         if self.in_shards:
             return
+        if self.with_links and self.loose is not None:
+            self._move(self.moves_a_step, self.loose.lists.mixed(self._whole, 0.0))
         for _ in range(self.n_rounds - 1):
             self._attach()
-            if self.by_forests:
-                self._redraw()
+            if self.picks is not None:
+                self._redraw(self.picks)
             else:
                 self._refresh_fields()
         if not self.with_links:
@@ -229,17 +236,14 @@ class Chain:
     @property
     def with_links(self) -> bool:
         """Whether parameters are drawn while links are summed over."""
-        able = self.by_forests and not self.in_shards
-        return able and self.loose is not None and self.n_rounds > 1
+        return self.picks is not None and self.loose is not None and self.n_rounds > 1
 
-    def _redraw(self) -> None:
+    def _redraw(self, picks: Picks) -> None:
         """Draw all parameters that depend on links, and loose links, at once."""
-        if self.loose is None:
-            return
         model, capacity = self.model, self._capacity
         given = Given.drawn(self.rng, model, self.prior_values, self.counts, capacity)
         given = given._replace(values=model.prior.extended(self.rng, given.values, capacity))
-        forest = grown(self.rng, self.loose, self.data, self.following)
+        forest = grown(self.rng, picks, self.data, self.following)
         self._recount(capacity)
         typical = self.typical if self.rng.random() > SLICED else None
         marginal = Marginal(model.prior, self.counts, forest.log_sum, given, typical)
@@ -358,10 +362,12 @@ class Chain:
         standing = Standing(self.evidence, delta, generous, self._log_prior_odds())
         self.mixture, self.loose = self.hands.learn(proposals, standing)
         self.typical = Typical(delta, self.prior_values, self.counts)
+        if self.picks is not None:
+            self.picks = self.picks.weighed(self.data, GENEROUS * delta, self._log_prior_odds())
         self.n_rounds = 1
         if self.loose and self.model.compared is None and self.model.likelihood.is_sampled:
             n_rounds = self.moves_a_step // SWEEPS_A_STEP // MOVES_A_ROUND
-            fewest, most = FOREST_ROUNDS if self.by_forests else (FEWEST_ROUNDS, MOST_ROUNDS)
+            fewest, most = FOREST_ROUNDS if self.picks is not None else (FEWEST_ROUNDS, MOST_ROUNDS)
             self.n_rounds = min(max(fewest, n_rounds), most)
 
     @property

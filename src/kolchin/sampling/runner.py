@@ -17,8 +17,10 @@ from kolchin.posterior.recorder import recorded, traces
 from kolchin.posterior.traces import Traces
 from kolchin.sampling.candidates import candidate_pairs
 from kolchin.sampling.chain import Chain
+from kolchin.sampling.forests import can_be_forested
 from kolchin.sampling.ground import ground_of
 from kolchin.sampling.layout import Layout, arranged
+from kolchin.sampling.picks import picks_of
 from kolchin.sampling.plan import Plan, checked_plan
 from kolchin.sampling.progress import Progress, shown
 from kolchin.sampling.proposals import CANDIDATES, Proposals
@@ -369,6 +371,9 @@ def _workers(
     if tasks is not None:
         tasks.store.put(CANDIDATES, pairs)
         pairs = tasks.store.get(CANDIDATES)
+    picks = None
+    if layout.n_blocks == 1 and can_be_forested(model):
+        picks = picks_of(model, ground.data, pairs)
     workers = []
     for number, child in enumerate(seed.spawn(plan.chains)):
         rng = np.random.Generator(np.random.SFC64(child))
@@ -377,6 +382,6 @@ def _workers(
         hands: Hands = OnThreads(ground)
         if tasks is not None:
             hands = OnEngine(tasks.engine, tasks.store, layout, f"chain-{number}")
-        chain = Chain(model, rng, labels, layout=layout, data=ground.data, hands=hands)
+        chain = Chain(model, rng, labels, layout=layout, data=ground.data, hands=hands, picks=picks)
         workers.append(Worker(chain, Proposals(pairs), plan))
     return workers
