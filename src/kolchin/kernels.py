@@ -2296,11 +2296,14 @@ def weigh_picks(
 def pick_weight(
     starts: Int64s, neighbours: Int32s, reach: Floats, record: int, other: int
 ) -> float:
-    """Return the weight of a pair; both records list it, and the shorter list is searched."""
-    if starts[other + 1] - starts[other] < starts[record + 1] - starts[record]:
+    """Return the weight of a pair, which both records list: as that of less weight has it."""
+    first, end = starts[record], starts[record + 1]
+    if first == end or starts[other] == starts[other + 1]:
+        return 0.0
+    if reach[starts[other + 1] - 1] < reach[end - 1]:
         record, other = other, record
-    first, high = starts[record], starts[record + 1]
-    low, end = first, high
+        first, end = starts[record], starts[record + 1]
+    low, high = first, end
     while low < high:
         middle = (low + high) // 2
         if neighbours[middle] < other:
@@ -2386,6 +2389,226 @@ def picked_by(
         else:
             high = middle
     return np.int64(neighbours[low]), reach[low] - (reach[low - 1] if low > first else 0.0)
+
+
+LARGEST_REGROUPED = 12
+"""Clusters up to this size lose records that are equal, and gain them."""
+
+ALONE = 0.2
+"""How often a record goes alone, and those that are equal to it stay."""
+
+
+@lean
+def are_equal(codes: Int32s, record: int, other: int) -> bool:
+    """Tell whether two records show the same in all fields."""
+    equal = True
+    for f in range(codes.shape[1]):
+        equal &= codes[record, f] == codes[other, f]
+    return equal
+
+
+@lean
+def list_group(
+    following: Int32s, codes: Int32s, record: int, alone: bool, members: Int32s
+) -> tuple[int, int]:
+    """List a cluster: the record, all equal to it unless it goes alone, then the others.
+
+    Returns how many those are and how many there are in all; 0 if they do not fit.
+    """
+    n_group, n_members = 1, 1
+    members[0] = record
+    n = following[record]
+    while n != record:
+        if n_members == members.size:
+            return 0, 0
+        if not alone and are_equal(codes, record, n):
+            members[n_members] = members[n_group]
+            members[n_group] = n
+            n_group += 1
+        else:
+            members[n_members] = n
+        n_members += 1
+        n = following[n]
+    return n_group, n_members
+
+
+@lean
+def add_ring(following: Int32s, start: int, n_members: int, members: Int32s) -> int:
+    """List another cluster behind some records; return how many there are in all, or 0."""
+    n = np.int32(start)
+    while True:
+        if n_members == members.size:
+            return 0
+        members[n_members] = n
+        n_members += 1
+        n = following[n]
+        if n == start:
+            return n_members
+
+
+@lean
+def log_merging(
+    codes: Int32s, gain: Floats, delta: Floats, members: Int32s, n_group: int, n_members: int
+) -> float:
+    """Log evidence of equal records, the first ones listed, with the others over that without."""
+    total = 0.0
+    for f in range(codes.shape[1]):
+        x = codes[members[0], f]
+        if x < 0:
+            continue
+        shown, equal = 0, 0
+        for k in range(n_group, n_members):
+            y = codes[members[k], f]
+            shown += y >= 0
+            equal += x == y
+        factor = (delta[f] + equal * gain[x]) / (delta[f] + shown)
+        if shown == 0:
+            factor = 1.0
+        for t in range(1, n_group):
+            factor *= (delta[f] + (equal + t) * gain[x]) / (delta[f] + shown + t)
+            factor *= (delta[f] + t) / (delta[f] + t * gain[x])
+        total += np.log(factor)
+    return total
+
+
+@lean
+def log_merge_weight(
+    log_size: Floats,
+    opening: Floats,
+    log_open: Floats,
+    shape: Floats,
+    size_counts: Int64s,
+    one: int,
+    other: int,
+    joins: bool,
+) -> float:
+    """Log prior weight of one cluster over that of two; these are counted if they are to join."""
+    n_clusters = size_counts[0] - 1 if joins else size_counts[0]
+    log_weight = log_size[one + other] - log_size[one] - log_size[other] + log_size[1]
+    log_weight -= log_open_weight(opening, log_open, n_clusters)
+    if shape.size > 0:
+        count_two(size_counts, one, other, joins, -1)
+        joined = free_factor(shape, size_counts, one + other, 0)
+        apart = free_factor(shape, size_counts, one, other)
+        count_two(size_counts, one, other, joins, 1)
+        log_weight += np.log(joined / apart)
+    return log_weight
+
+
+@hot
+def count_two(size_counts: Int64s, one: int, other: int, apart: bool, sign: int) -> None:
+    """Count two clusters, or no longer: as two or as one."""
+    if apart:
+        size_counts[one] += sign
+        size_counts[other] += sign
+    else:
+        size_counts[one + other] += sign
+
+
+@compiled
+def regroup(
+    rng: np.random.Generator,
+    n_moves: int,
+    starts: Int64s,
+    neighbours: Int32s,
+    reach: Floats,
+    codes: Int32s,
+    gain: Floats,
+    source: Int32s,
+    delta: Floats,
+    log_size: Floats,
+    opening: Floats,
+    log_open: Floats,
+    shape: Floats,
+    following: Int32s,
+    size_counts: Int64s,
+) -> None:
+    """Let equal records, or one alone, leave their cluster or join another, by Metropolis steps.
+
+    A random record asks. It goes alone, or takes all with it that are equal to it. To join, these
+    must be a cluster; it picks a neighbour, in whose cluster nobody may be equal to those that go
+    together.
+    """
+    members = np.empty(LARGEST_REGROUPED, dtype=np.int32)
+    for _ in range(n_moves):
+        regroup_one(
+            rng, starts, neighbours, reach, codes, gain, source, delta,
+            log_size, opening, log_open, shape, following, size_counts, members,
+        )  # fmt: skip
+
+
+@lean
+def regroup_one(
+    rng: np.random.Generator,
+    starts: Int64s,
+    neighbours: Int32s,
+    reach: Floats,
+    codes: Int32s,
+    gain: Floats,
+    source: Int32s,
+    delta: Floats,
+    log_size: Floats,
+    opening: Floats,
+    log_open: Floats,
+    shape: Floats,
+    following: Int32s,
+    size_counts: Int64s,
+    members: Int32s,
+) -> None:
+    """Make a step of ``regroup``."""
+    joins = rng.random() < 0.5
+    alone = rng.random() < ALONE
+    record = np.int64(rng.random() * following.size)
+    if (following[record] == record) != joins and (alone or not joins):
+        return
+    group, total = list_group(following, codes, record, alone, members)
+    if joins:
+        other, _ = picked_by(rng, starts, neighbours, reach, 0.0, record)
+        if group < total or group == 0 or other < 0:
+            return
+        total = add_ring(following, other, group, members)
+    if group >= total:
+        return
+    # The others may leave or join just as well, if they could go together.
+    both = total - group == 1 or not alone
+    for k in range(group, total):
+        if joins and not alone and are_equal(codes, record, members[k]):
+            return
+        both &= are_equal(codes, members[group], members[k])
+        if joins and source.size > 0:
+            for g in range(group):
+                if clash(source, members[g], members[k]):
+                    return
+    one, two = group, total - group
+    log_ratio = log_merging(codes, gain, delta, members, group, total)
+    log_ratio += log_merge_weight(log_size, opening, log_open, shape, size_counts, one, two, joins)
+    log_level = np.log(rng.random())
+    # To join is at most as probable as to leave: who belongs need not know how much less.
+    if not joins and log_level >= -log_ratio:
+        return
+    chance = 0.0
+    for g in range(group):
+        for k in range(group, total):
+            weight = pick_weight(starts, neighbours, reach, members[g], members[k])
+            if weight > 0.0:
+                chance += weight / reach[starts[members[g] + 1] - 1]
+                if both:
+                    chance += weight / reach[starts[members[k] + 1] - 1]
+    if chance == 0.0:
+        return
+    log_ratio += np.log((total if both else group) / chance)
+    if log_level >= (log_ratio if joins else -log_ratio):
+        return
+    count_two(size_counts, one, two, joins, -1)
+    count_two(size_counts, one, two, not joins, 1)
+    size_counts[0] += -1 if joins else 1
+    if joins:
+        p, q = members[0], members[group]
+        following[p], following[q] = following[q], following[p]
+        return
+    for k in range(total):
+        following[members[k]] = members[k + 1] if k + 1 < total else members[group]
+    following[members[group - 1]] = members[0]
 
 
 @compiled
@@ -2584,7 +2807,7 @@ def grow_forest(
     for v in range(n_units):
         if parent[v] >= 0:
             p, q = np.int64(units[v]), np.int64(units[parent[v]])
-            times = (picked[p] == q) + (picked[q] == p)
+            times = int(picked[p] == q) + int(picked[q] == p)
             rate[v] = (rate_picked[p] if picked[p] == q else rate_picked[q]) / times
             if following[p] != p:
                 p, q = q, p

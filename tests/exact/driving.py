@@ -6,6 +6,7 @@ from enumeration import index_of_rings, partitions, sizes_of_all
 from kolchin import kernels
 from kolchin.sampling.chain import Chain
 from kolchin.sampling.layout import Layout, Lists
+from kolchin.sampling.picks import Picks
 from kolchin.sampling.proposals import Mixture
 
 
@@ -17,6 +18,16 @@ def unequal_pairs(n_records):
 
 
 PAIRS = {"uniform": lambda n_records: None, "unequal": unequal_pairs}
+
+
+def unequal_picks(n_records, listed):
+    """List pairs with very unequal weights."""
+    picks = Picks.of(n_records, listed)
+    weight = np.random.default_rng(3).exponential(size=(n_records, n_records)) ** 2
+    weight += weight.T
+    lists = np.split(picks.neighbours, picks.starts[1:-1])
+    reach = [np.cumsum(row[own]) for row, own in zip(weight, lists, strict=True)]
+    return picks._replace(reach=np.concatenate(reach))
 
 
 class Driver:

@@ -5,9 +5,10 @@ from itertools import combinations
 import invariance
 import numpy as np
 import pytest
-from driving import Driver
+from driving import Driver, unequal_picks
 from invariance import SAMPLED, SMALLEST_P, fixed_joint
 from problems import FIXED
+from test_sources import SOURCES, of_sources
 
 import kolchin as kp
 from kolchin import kernels
@@ -18,19 +19,8 @@ from kolchin.sampling.chain import Chain
 from kolchin.sampling.layout import Layout
 from kolchin.sampling.loose import loose_pairs
 from kolchin.sampling.marginal import Marginal, Typical
-from kolchin.sampling.picks import Picks
 from kolchin.sampling.proposals import LOOSE_ODDS, Proposals
 from kolchin.sampling.weights import Given, can_be_sharded
-
-
-def unequal_picks(n_records, listed):
-    """List pairs with very unequal weights."""
-    picks = Picks.of(n_records, listed)
-    weight = np.random.default_rng(3).exponential(size=(n_records, n_records)) ** 2
-    weight += weight.T
-    lists = np.split(picks.neighbours, picks.starts[1:-1])
-    reach = [np.cumsum(row[own]) for row, own in zip(weight, lists, strict=True)]
-    return picks._replace(reach=np.concatenate(reach))
 
 
 @pytest.fixture
@@ -54,7 +44,7 @@ def forested(monkeypatch):
                 counts = SizeCounts.of(np.array([0, 2, 2]))
                 delta = np.full(model.likelihood.n_fields, 0.2)
                 chain.typical = Typical(delta, chain.prior_values, counts)
-            monkeypatch.setattr(chain, "_attach", lambda: None)
+            monkeypatch.setattr(chain, "_regroup", lambda picks: None)
             return driver
 
         monkeypatch.setattr(invariance, "Driver", make)
@@ -78,6 +68,13 @@ def test_partition_and_delta(name, forested):
 def test_any_way_to_pick_is_right(uniform, forested):
     forested(uniform)
     p_values = fixed_joint("NBNB", False).run(n_draws=800, rounds=2, moves=0)
+    assert min(p_values.values()) > SMALLEST_P, p_values
+
+
+def test_records_of_one_source_are_never_linked(forested):
+    forested()
+    joint = of_sources(fixed_joint("PitmanYor", False), SOURCES["some without"])
+    p_values = joint.run(n_draws=1500, rounds=2, moves=0)
     assert min(p_values.values()) > SMALLEST_P, p_values
 
 

@@ -52,6 +52,14 @@ def with_sources(model, sources):
     return kp.Model(model.records, model.prior, delta, compared=model.compared, sources=sources)
 
 
+def of_sources(joint, sources):
+    """Let a joint posterior have a constraint."""
+    joint.model = with_sources(joint.model, sources)
+    joint.probability = joint.probability * is_allowed(sources)
+    joint.probability /= joint.probability.sum()
+    return joint
+
+
 def categorical(name, sources):
     model, log_joint, _ = problem(name, True)
     return with_sources(model, sources), restricted(np.array(log_joint), sources)
@@ -186,10 +194,7 @@ def test_delta_too():
     """Given the partition delta is as without sources: its posterior is restricted alone."""
     prior_of = FIXED["PitmanYor"][1]
     joint = Joint(FIXED["PitmanYor"][0](), DELTA, [fixed_block(prior_of), delta_block()])
-    joint.model = with_sources(joint.model, MIXED)
-    joint.probability = joint.probability * is_allowed(MIXED)
-    joint.probability /= joint.probability.sum()
-    p_values = joint.run()
+    p_values = of_sources(joint, MIXED).run()
     assert min(p_values.values()) > SMALLEST_P, p_values
 
 

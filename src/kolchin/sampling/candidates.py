@@ -48,32 +48,21 @@ def candidate_pairs(model: Model, work: Work | None = None) -> tuple[IntPairs, F
     If there are very many, the best are taken. Where fields were compared, they are among the
     pairs for which that was done. Pairs of one source are none where that is a constraint.
     """
-    data, compared = of_equality(model), model.compared
-    delta = model.likelihood.generous_delta()
-    if compared is not None:
-        lowest = _lowest(model.n_records)
-        return _from_compared(compared, data, delta, lowest, compared.parts.beside(work))
-    pairs = hopeful_pairs(model, data)
-    return pairs, kernels.pair_scores(*data, *kernels.Evidence(delta), pairs)
-
-
-def hopeful_pairs(model: Model, data: kernels.Data, deeper: float = 0.0) -> IntPairs:
-    """List the pairs that are not hopeless by their categorical fields, or not by much."""
-    n_records, delta = model.n_records, model.likelihood.generous_delta()
+    likelihood, compared = model.likelihood, model.compared
+    delta = likelihood.generous_delta()
+    n_records = model.n_records
     most = max(FEWEST_LISTED, PAIRS_PER_RECORD * n_records)
-    lowest = _lowest(n_records) - deeper
+    # A priori a pair is linked with odds of about 1/N: below exp(-9) of even odds it may wait
+    # for the uniform part of the proposals.
+    lowest = float(np.log(n_records)) - 9.0
+    data = of_equality(model)
+    if compared is not None:
+        return _from_compared(compared, data, delta, lowest, compared.parts.beside(work))
     if n_records <= ALL_PAIRS_UP_TO:
-        return _from_all_pairs(data, delta, lowest, most)
-    return _from_keys(model.likelihood, data, delta, lowest, most)
-
-
-def _lowest(n_records: int) -> float:
-    """Return the log evidence below which a pair is hopeless.
-
-    A priori it is linked with odds of about 1/N: below exp(-9) of even odds it may wait for the
-    uniform part of the proposals.
-    """
-    return float(np.log(n_records)) - 9.0
+        pairs = _from_all_pairs(data, delta, lowest, most)
+    else:
+        pairs = _from_keys(likelihood, data, delta, lowest, most)
+    return pairs, kernels.pair_scores(*data, *kernels.Evidence(delta), pairs)
 
 
 class Scoring(NamedTuple):

@@ -157,25 +157,26 @@ class Chain:
 
     def move(self, n_moves: int) -> None:
         """Make chaperones moves on all records."""
-        self._move(n_moves, self.mixture.in_shard(self._whole))
+        self._move(n_moves, self._whole)
 
-    def _move(self, n_moves: int, pairs: kernels.Pairs) -> None:
-        """Make moves on some pairs, given all clusters."""
+    def _move(self, n_moves: int, shard: Shard) -> None:
+        """Make moves in one shard, given all clusters."""
         self._statistics = None
         done = 0
         while done < n_moves:
-            done += self._chaperones(n_moves - done, False, pairs)
+            done += self._chaperones(n_moves - done, False, shard)
             if done < n_moves:
                 self._tabulate(2 * (self.weights.log_size.size - 1))
 
     def dissolve(self) -> None:
         """Take clusters apart that do not hold together: for warm-up alone."""
         self._statistics = None
-        self._chaperones(self.model.n_records, True, self.mixture.in_shard(self._whole))
+        self._chaperones(self.model.n_records, True, self._whole)
         self.hands.changed()
 
-    def _chaperones(self, n_moves: int, in_rings: bool, pairs: kernels.Pairs) -> int:
+    def _chaperones(self, n_moves: int, in_rings: bool, shard: Shard) -> int:
         what: tuple[Any, ...] = (*self.data, *self.evidence, *self.weights)
+        pairs = self.mixture.in_shard(shard)
         state = self.following, self.size_counts, self.pending
         return int(kernels.chaperones(self.rng, n_moves, in_rings, *pairs, *what, *state))  # type: ignore[call-arg]
 
@@ -206,7 +207,7 @@ class Chain:
         Given mu, which is about 0 at sizes that no cluster has, large clusters would hardly form.
         """
         crowd = self.layout.shard(0)
-        self._move(SWEEPS_A_STEP * self.mixture.sweep(crowd), self.mixture.in_shard(crowd))
+        self._move(SWEEPS_A_STEP * self.mixture.sweep(crowd), crowd)
         self.hands.changed(0)
 
     def update(self) -> None:
@@ -215,20 +216,15 @@ class Chain:
         self.refresh()
 
     def settle(self) -> None:
-        """Let the loose links and the fields' parameters follow each other, several times.
-
-        Where links are summed over, those of records that are alone are, so that as many moves are
-        made on loose pairs as on others: they may link two clusters.
-        """
+        """Let the loose links and the fields' parameters follow each other, several times."""
         if self.in_shards:
             return
-        if self.with_links and self.loose is not None:
-            self._move(self.moves_a_step, self.loose.lists.mixed(self._whole, 0.0))
         for _ in range(self.n_rounds - 1):
-            self._attach()
             if self.picks is not None:
+                self._regroup(self.picks)
                 self._redraw(self.picks)
             else:
+                self._attach()
                 self._refresh_fields()
         if not self.with_links:
             self._attach()
@@ -312,6 +308,16 @@ class Chain:
             self._statistics = None
             what: tuple[Any, ...] = (*self.data, *self.evidence, *self.weights)
             kernels.attach(self.rng, *asked, *what, self.following, self.size_counts)  # type: ignore[call-arg]
+
+    def _regroup(self, picks: Picks) -> None:
+        """Let equal records join others and leave them."""
+        self._statistics = None
+        lists: tuple[Any, ...] = picks[:3]
+        weights = self.weights
+        what = self.data.codes, self.data.gain, self.data.source, self.own_values["delta"]
+        prior = weights.log_size, weights.opening, weights.log_open, weights.shape
+        state = self.following, self.size_counts
+        kernels.regroup(self.rng, 2 * self.model.n_records, *lists, *what, *prior, *state)  # type: ignore[call-arg]
 
     def step(self, n_moves: int) -> None:
         """Make moves, then update all parameters."""

@@ -26,7 +26,7 @@ from kolchin.sampling.weights import can_be_sharded
 APART = np.array([0.6, 0.97])
 """How often a record is taken out of clusters whose records are all alike, and of others."""
 
-LARGEST_LOG_GAIN = 400.0
+LARGEST_LOG_GAIN = 380.0
 """Where all fields together can say more, weights of links could leave the range of doubles."""
 
 

@@ -150,13 +150,6 @@ class Lists(NamedTuple):
         rows = np.array([[self.begins[k], self.begins[k + 1]] for k in numbers], dtype=np.int64)
         return rows.reshape(-1, 2), self.totals[numbers]
 
-    def mixed(self, shard: Shard, uniform_share: float) -> kernels.Pairs:
-        """Return the pairs of a shard, beside a share of any two records in it."""
-        slices, totals = self.in_shard(shard)
-        share = uniform_share if len(slices) else 1.0
-        reach = np.cumsum(totals) / max(totals.sum(), 1e-300)
-        return kernels.Pairs(share, self.table, slices, reach, shard.within)
-
 
 def arranged(
     n_records: int,

@@ -131,4 +131,7 @@ class Mixture(NamedTuple):
 
     def in_shard(self, shard: Shard) -> kernels.Pairs:
         """Return the pairs of a shard."""
-        return self.lists.mixed(shard, self.uniform_share)
+        slices, totals = self.lists.in_shard(shard)
+        share = self.uniform_share if len(slices) else 1.0
+        reach = np.cumsum(totals) / max(totals.sum(), 1e-300)
+        return kernels.Pairs(share, self.lists.table, slices, reach, shard.within)

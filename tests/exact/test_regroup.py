@@ -1,0 +1,68 @@
+"""Equal records that leave clusters and join others together keep the joint posterior."""
+
+from itertools import combinations
+
+import invariance
+import numpy as np
+import pytest
+from driving import Driver, unequal_picks
+from invariance import SMALLEST_P, fixed_joint
+from problems import FIXED
+from test_sources import SOURCES, of_sources
+
+from kolchin.sampling.layout import Layout
+from kolchin.sampling.loose import loose_pairs
+
+TWINS = np.array(
+    [[0, 0, 1], [0, 0, 1], [0, 1, 1], [0, 1, 1], [0, 1, 2], [0, -1, 1]], dtype=np.int32
+)
+
+
+@pytest.fixture
+def regrouping(monkeypatch):
+    """Let drivers regroup equal records, of which there are some, and draw delta given links."""
+    monkeypatch.setattr(invariance, "codes", lambda missing, n_records: TWINS)
+
+    def use(change=lambda picks: picks):
+        def make(model, pairs, seed):
+            driver = Driver(model, pairs, seed)
+            chain, n_records = driver.chain, model.n_records
+            listed = np.array(list(combinations(range(n_records), 2))[1:], dtype=np.int32)
+            chain.loose = loose_pairs(Layout.single(n_records), listed, np.full(len(listed), -3.0))
+            chain.picks, chain.n_rounds = change(unequal_picks(n_records, listed)), 4
+            monkeypatch.setattr(chain, "_redraw", lambda picks: chain._refresh_fields())
+            return driver
+
+        monkeypatch.setattr(invariance, "Driver", make)
+
+    return use
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_partition_and_delta(name, regrouping):
+    regrouping()
+    p_values = fixed_joint(name, False).run(n_draws=2500, rounds=2, moves=0)
+    assert min(p_values.values()) > SMALLEST_P, p_values
+
+
+@pytest.mark.parametrize("sources", SOURCES.values(), ids=SOURCES)
+def test_records_of_one_source_do_not_meet(sources, regrouping):
+    regrouping()
+    p_values = of_sources(fixed_joint("PitmanYor", False), sources).run(rounds=2, moves=0)
+    assert min(p_values.values()) > SMALLEST_P, p_values
+
+
+def test_lists_that_do_not_agree_would_be_wrong(regrouping):
+    """A pair has one weight: if each record has its own, chances to join are not what they are."""
+
+    def scrambled(picks):
+        steps = np.diff(np.append(0.0, picks.reach))
+        first = picks.starts[:-1]
+        steps[first] = picks.reach[first]
+        weight = np.random.default_rng(5).permutation(steps)
+        reach = [np.cumsum(own) for own in np.split(weight, picks.starts[1:-1])]
+        return picks._replace(reach=np.concatenate(reach))
+
+    regrouping(scrambled)
+    p_values = fixed_joint("DirichletProcess", False).run(n_draws=4000, rounds=3, moves=0)
+    assert p_values["partition"] < 1e-6, p_values
