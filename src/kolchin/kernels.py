@@ -1978,39 +1978,39 @@ def listed_odds(
 
 
 @lean
-def log_join_weight(
+def log_merge_weight(
     log_size: Floats,
     opening: Floats,
     log_open: Floats,
     shape: Floats,
     size_counts: Int64s,
-    n_others: int,
+    one: int,
+    other: int,
     joins: bool,
 ) -> float:
-    """Log prior weight of a record with a cluster of others over its being alone.
-
-    In the state that is counted it is alone if it is about to join, and with them if not.
-    """
+    """Log prior weight of one cluster over that of two; these are counted if they are to join."""
     n_clusters = size_counts[0] - 1 if joins else size_counts[0]
-    log_weight = log_size[n_others + 1] - log_size[n_others]
+    log_weight = log_size[one + other] - log_size[one]
+    if other > 1:
+        log_weight += log_size[1] - log_size[other]
     log_weight -= log_open_weight(opening, log_open, n_clusters)
     if shape.size > 0:
-        count_record(size_counts, n_others, joins, -1)
-        joined = free_factor(shape, size_counts, n_others + 1, 0)
-        apart = free_factor(shape, size_counts, n_others, 1)
-        count_record(size_counts, n_others, joins, 1)
+        count_two(size_counts, one, other, joins, -1)
+        joined = free_factor(shape, size_counts, one + other, 0)
+        apart = free_factor(shape, size_counts, one, other)
+        count_two(size_counts, one, other, joins, 1)
         log_weight += np.log(joined / apart)
     return log_weight
 
 
 @hot
-def count_record(size_counts: Int64s, n_others: int, alone: bool, sign: int) -> None:
-    """Count a record and a cluster of others, or no longer: as two clusters or as one."""
-    if alone:
-        size_counts[1] += sign
-        size_counts[n_others] += sign
+def count_two(size_counts: Int64s, one: int, other: int, apart: bool, sign: int) -> None:
+    """Count two clusters, or no longer: as two or as one."""
+    if apart:
+        size_counts[one] += sign
+        size_counts[other] += sign
     else:
-        size_counts[n_others + 1] += sign
+        size_counts[one + other] += sign
 
 
 @compiled
@@ -2129,7 +2129,7 @@ def attach_or_leave(
             continue
         log_ratio = log_balance - np.log(listed)
         log_ratio += log_predictive(codes, gain, source, delta, i, members, side, 0, m)
-        log_ratio += log_join_weight(log_size, opening, log_open, shape, size_counts, m, joins)
+        log_ratio += log_merge_weight(log_size, opening, log_open, shape, size_counts, m, 1, joins)
         log_level = np.log(rng.random())
         if ratio.size > 0:
             least = compare_with(begins, others, pattern, shown, ratio, apart, i, members, m, row)
@@ -2140,8 +2140,8 @@ def attach_or_leave(
                 begins, others, pattern, shown, ratio, apart, members, m, row, sums
             )
         if log_level < (log_ratio if joins else -log_ratio):
-            count_record(size_counts, m, joins, -1)
-            count_record(size_counts, m, not joins, 1)
+            count_two(size_counts, m, 1, joins, -1)
+            count_two(size_counts, m, 1, not joins, 1)
             size_counts[0] += -1 if joins else 1
             if joins:
                 following[i] = following[j]
@@ -2471,40 +2471,6 @@ def log_merging(
     return total
 
 
-@lean
-def log_merge_weight(
-    log_size: Floats,
-    opening: Floats,
-    log_open: Floats,
-    shape: Floats,
-    size_counts: Int64s,
-    one: int,
-    other: int,
-    joins: bool,
-) -> float:
-    """Log prior weight of one cluster over that of two; these are counted if they are to join."""
-    n_clusters = size_counts[0] - 1 if joins else size_counts[0]
-    log_weight = log_size[one + other] - log_size[one] - log_size[other] + log_size[1]
-    log_weight -= log_open_weight(opening, log_open, n_clusters)
-    if shape.size > 0:
-        count_two(size_counts, one, other, joins, -1)
-        joined = free_factor(shape, size_counts, one + other, 0)
-        apart = free_factor(shape, size_counts, one, other)
-        count_two(size_counts, one, other, joins, 1)
-        log_weight += np.log(joined / apart)
-    return log_weight
-
-
-@hot
-def count_two(size_counts: Int64s, one: int, other: int, apart: bool, sign: int) -> None:
-    """Count two clusters, or no longer: as two or as one."""
-    if apart:
-        size_counts[one] += sign
-        size_counts[other] += sign
-    else:
-        size_counts[one + other] += sign
-
-
 @compiled
 def regroup(
     rng: np.random.Generator,
@@ -2584,7 +2550,7 @@ def regroup_one(
     log_ratio += log_merge_weight(log_size, opening, log_open, shape, size_counts, one, two, joins)
     log_level = np.log(rng.random())
     # To join is at most as probable as to leave: who belongs need not know how much less.
-    if not joins and log_level >= -log_ratio:
+    if not (joins or log_level < -log_ratio):
         return
     chance = 0.0
     for g in range(group):
@@ -2597,7 +2563,7 @@ def regroup_one(
     if chance == 0.0:
         return
     log_ratio += np.log((total if both else group) / chance)
-    if log_level >= (log_ratio if joins else -log_ratio):
+    if not log_level < (log_ratio if joins else -log_ratio):
         return
     count_two(size_counts, one, two, joins, -1)
     count_two(size_counts, one, two, not joins, 1)
