@@ -43,6 +43,14 @@ class SizeCounts(NamedTuple):
         numbers = np.asarray(counts[sizes], dtype=np.int64)
         return cls(int(sizes @ numbers), int(numbers.sum()), sizes, numbers)
 
+    @property
+    def mean_before_joining(self) -> float:
+        """The mean size of what records joined, if clusters grew one by one; 1 if none did."""
+        n_joined = self.n_records - self.n_clusters
+        if n_joined == 0:
+            return 1.0
+        return float(self.counts @ (self.sizes * (self.sizes - 1) // 2)) / n_joined
+
 
 class Opening(NamedTuple):
     """The weight of a new cluster when K others exist: exp(log_scale) (slope K + intercept).
@@ -131,27 +139,36 @@ class Prior(ABC):
         names: Container[str] | None = None,
     ) -> Values:
         """Update sampled parameters (all by default) once, given the sizes (model section 2)."""
-        values = dict(values)
-        for name, hyper in self.hypers(counts.n_records).items():
-            if isinstance(hyper, Gamma | Beta) and (names is None or name in names):
-                values[name] = self._slice(rng, name, hyper, values, counts)
-        return values
+        hypers = self.hypers(counts.n_records)
+        for name in filter(lambda name: is_sampled(hypers[name]), hypers):
+            if names is None or name in names:
+                values = self._sliced(rng, name, hypers, values, counts)
+        return dict(values)
 
-    def _slice(
+    def _sliced(
         self,
         rng: np.random.Generator,
         name: str,
-        hyper: Gamma | Beta,
+        hypers: Mapping[str, Hyper],
         values: Values,
         counts: SizeCounts,
-    ) -> float:
-        trial = dict(values)
-
+    ) -> Values:
         def log_density(x: float) -> float:
-            trial[name] = x
-            return hyper.log_density(x) + self.log_part(name, counts, trial)
+            trial, log_change = self.moved(name, x, values, counts)
+            log_prior = hyper_log_density(hypers, trial) + log_change
+            return log_prior + self.log_part(name, counts, trial)
 
-        return slice_sample(rng, log_density, values[name], self.ranges[name])
+        x = slice_sample(rng, log_density, values[name], self.ranges[name])
+        return self.moved(name, x, values, counts)[0]
+
+    def moved(
+        self, name: str, x: float, values: Values, counts: SizeCounts
+    ) -> tuple[Values, float]:
+        """Return values with one set to x, and the log of how much volumes change by it.
+
+        What the sizes know of several parameters together only may move along.
+        """
+        return dict(values) | {name: x}, 0.0
 
     def drawn_with_links(self, n_records: int) -> list[str]:
         """Return the sampled parameters that clusters depend on, given all other values."""

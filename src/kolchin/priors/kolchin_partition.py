@@ -13,17 +13,14 @@ from scipy.special import gammaln
 
 from kolchin.errors import ModelError
 from kolchin.parameters import (
-    POSITIVE,
     Beta,
     FloatArray,
     Gamma,
     Hyper,
     IntArray,
     Values,
-    hyper_log_density,
     is_number,
     is_sampled,
-    slice_sample,
 )
 from kolchin.partitions import canonical
 from kolchin.priors.base import Opening, Prior, SizeCounts, Tables, table_size
@@ -127,39 +124,22 @@ class KolchinPartition(Prior):
         number = np.arange(1, n_records + 1)
         return self.count.log_kappa(number, values), self.sizes.log_mu(number, values)
 
-    def update(
-        self,
-        rng: np.random.Generator,
-        values: Values,
-        counts: SizeCounts,
-        names: Container[str] | None = None,
-    ) -> Values:
-        """Update sampled parameters once, and r and p together along their ridge."""
-        values = super().update(rng, values, counts, names)
-        hypers = self.sizes.hypers()
-        if not all(is_sampled(hypers.get(name, 1.0)) for name in ("r", "p")):
-            return values
-        return self._along_ridge(rng, values, counts)
+    def moved(
+        self, name: str, x: float, values: Values, counts: SizeCounts
+    ) -> tuple[Values, float]:
+        """Return values with one set to x; p moves along with r, while (r + c) p stays as it is.
 
-    def _along_ridge(self, rng: np.random.Generator, values: Values, counts: SizeCounts) -> Values:
-        """Slice sample r while r p / (1 - p), the mean size before truncation, stays as it is.
-
-        The data fix that mean well, and r hardly: one at a time, r and p would creep.
+        A cluster of m records gains another in proportion to (r + m) p, so the sizes know that
+        product well, c being a typical m, and r hardly: one at a time, r and p would creep.
         """
         hypers = self.sizes.hypers()
-        mean = values["r"] * values["p"] / (1 - values["p"])
-        trial = dict(values)
-
-        def log_density(r: float) -> float:
-            trial["r"], trial["p"] = r, mean / (r + mean)
-            if not 0 < trial["p"] < 1:
-                return -math.inf
-            log_jacobian = math.log(r) - 2 * math.log(r + mean)
-            prior = hyper_log_density(hypers, trial)
-            return prior + self.log_sizes(counts, trial) + log_jacobian
-
-        r = slice_sample(rng, log_density, values["r"], POSITIVE)
-        return dict(values) | {"r": r, "p": mean / (r + mean)}
+        if name != "r" or not is_sampled(hypers.get("p", 1.0)):
+            return super().moved(name, x, values, counts)
+        c = counts.mean_before_joining
+        p = values["p"] * (values["r"] + c) / (x + c)
+        if not 0 < p < 1:
+            return dict(values) | {"r": x}, -math.inf
+        return dict(values) | {"r": x, "p": p}, -math.log(x + c)
 
     def draw_given(self, rng: np.random.Generator, n_records: int, values: Values) -> IntArray:
         """Draw the sizes of a partition given N and the parameters, exactly (model section 7)."""

@@ -113,16 +113,17 @@ class Marginal:
         log_ratio = given.log_t - self._log_about(self._opening(given.values))
 
         def changed(x: float) -> tuple[Given, Opening, float]:
-            values = given.values | {name: x}
+            values, log_change = self.prior.moved(name, x, given.values, self.counts)
             opening = self._opening(values)
             log_about = self._log_about(opening)
-            return given._replace(values=values, log_t=log_ratio + log_about), opening, log_about
+            trial = given._replace(values=values, log_t=log_ratio + log_about)
+            return trial, opening, log_change + log_about
 
         def log_density(x: float) -> float:
-            trial, opening, log_about = changed(x)
+            trial, opening, log_change = changed(x)
             if _shape(opening) > LARGEST_SHAPE:
                 return -math.inf
-            return self._log_density(trial, opening) + log_about
+            return self._log_density(trial, opening) + log_change
 
         start = None if self.typical is None else self.typical.values[name]
         here, allowed = given.values[name], self.prior.ranges[name]
