@@ -2451,7 +2451,7 @@ def log_merging(
     codes: Int32s, gain: Floats, delta: Floats, members: Int32s, n_group: int, n_members: int
 ) -> float:
     """Log evidence of equal records, the first ones listed, with the others over that without."""
-    total = 0.0
+    total, factor = 0.0, 1.0
     for f in range(codes.shape[1]):
         x = codes[members[0], f]
         if x < 0:
@@ -2461,14 +2461,16 @@ def log_merging(
             y = codes[members[k], f]
             shown += y >= 0
             equal += x == y
-        factor = (delta[f] + equal * gain[x]) / (delta[f] + shown)
         if shown == 0:
-            factor = 1.0
+            continue
+        factor *= (delta[f] + equal * gain[x]) / (delta[f] + shown)
         for t in range(1, n_group):
             factor *= (delta[f] + (equal + t) * gain[x]) / (delta[f] + shown + t)
             factor *= (delta[f] + t) / (delta[f] + t * gain[x])
-        total += np.log(factor)
-    return total
+        if not 1e-100 < factor < 1e100:
+            total += np.log(factor)
+            factor = 1.0
+    return total + np.log(factor)
 
 
 @compiled
@@ -2503,7 +2505,7 @@ def regroup(
         )  # fmt: skip
 
 
-@lean
+@hot
 def regroup_one(
     rng: np.random.Generator,
     starts: Int64s,
@@ -2528,10 +2530,14 @@ def regroup_one(
     if (following[record] == record) != joins and (alone or not joins):
         return
     group, total = list_group(following, codes, record, alone, members)
+    least_chance = 0.0
     if joins:
-        other, _ = picked_by(rng, starts, neighbours, reach, 0.0, record)
-        if group < total or group == 0 or other < 0:
+        if group < total or group == 0:
             return
+        other, weight = picked_by(rng, starts, neighbours, reach, 0.0, record)
+        if other < 0:
+            return
+        least_chance = weight / reach[starts[record + 1] - 1]
         total = add_ring(following, other, group, members)
     if group >= total:
         return
@@ -2549,8 +2555,10 @@ def regroup_one(
     log_ratio = log_merging(codes, gain, delta, members, group, total)
     log_ratio += log_merge_weight(log_size, opening, log_open, shape, size_counts, one, two, joins)
     log_level = np.log(rng.random())
-    # To join is at most as probable as to leave: who belongs need not know how much less.
-    if not (joins or log_level < -log_ratio):
+    # To join is at most as probable as to leave: who belongs need not know how much less. Nor need
+    # those who would not join if they had been picked by one only.
+    most = total / least_chance if joins else 1.0
+    if not log_level < (log_ratio if joins else -log_ratio) + np.log(most):
         return
     chance = 0.0
     for g in range(group):

@@ -17,6 +17,7 @@ from kolchin.simulation import paper_dataset, simulate_paper
 if TYPE_CHECKING:
     from kolchin.model import Model
     from kolchin.posterior import Posterior
+    from kolchin.posterior.traces import Traces
 
 FloatArray = NDArray[np.float64]
 
@@ -65,7 +66,7 @@ def _sample(model: "Model", run: Run) -> "Posterior":
     return posterior
 
 
-def _has_converged(posterior: "Posterior", effort: Effort) -> bool:
+def _has_converged(posterior: "Posterior | Traces", effort: Effort) -> bool:
     """Tell whether R-hat and effective sample size of K and delta are good enough."""
     return all(
         rhat < effort.max_rhat and ess >= effort.min_ess
@@ -73,7 +74,7 @@ def _has_converged(posterior: "Posterior", effort: Effort) -> bool:
     )
 
 
-def _monitored(posterior: "Posterior") -> tuple[FloatArray, FloatArray]:
+def _monitored(posterior: "Posterior | Traces") -> tuple[FloatArray, FloatArray]:
     """Return K and the tied delta, (chain, draw) each."""
     n_clusters = posterior.statistics["n_clusters"]
     return n_clusters, posterior.parameters["delta"].reshape(n_clusters.shape)

@@ -25,7 +25,7 @@ class Effort:
     """
 
     chains: int = 3
-    warmup: int = 150
+    warmup: int = 100
     draws: int = 200
     max_draws: int = 4000
     max_rhat: float = 1.01

@@ -77,7 +77,10 @@ class Marginal:
 
     def joins(self, given: Given) -> FloatArray:
         """Return the weight of one more record, by the size it makes, against being alone."""
-        return self._joins(self._log_h(given.values), self._log_open(given))
+        return _exponentials(self._log_joins(given))
+
+    def _log_joins(self, given: Given) -> FloatArray:
+        return self._log_joins_of(self._log_h(given.values), self._log_open(given))
 
     def _log_h(self, values: Values) -> FloatArray:
         return self.prior.log_h(self._all_sizes, values)
@@ -85,14 +88,15 @@ class Marginal:
     def _log_open(self, given: Given) -> float:
         return _log_open(self._opening(given.values), given.log_t)
 
-    def _joins(self, log_h: FloatArray, log_open: float) -> FloatArray:
-        """Exponentiate; those that are certain are less by a factor that stays the same."""
+    def _log_joins_of(self, log_h: FloatArray, log_open: float) -> FloatArray:
+        """Take the logs; those that are certain are less by an amount that stays the same."""
         joins = np.zeros(log_h.size + 1)
         joins[2:] = _log_steps(log_h) - log_open
         joins[2:][self._certain] += LARGEST_LOG_PRIOR - self._at_first[self._certain]
-        joins[2] = min(joins[2], LARGEST_LOG_PRIOR)
-        result: FloatArray = np.exp(np.minimum(joins, LARGEST_LOG_JOIN, out=joins), out=joins)
-        return result
+        return joins
+
+    def _log_links(self, log_joins: FloatArray) -> float:
+        return self.log_sum(_exponentials(log_joins))
 
     def update(self, rng: np.random.Generator, given: Given) -> Given:
         """Draw each parameter once, and t."""
@@ -131,9 +135,13 @@ class Marginal:
 
     def _drawn_t(self, rng: np.random.Generator, given: Given) -> Given:
         opening = self._opening(given.values)
+        others = self.counts.n_clusters - 1
+        # All links are against clusters that are opened in proportion to t.
+        log_joins = self._log_joins(given) + given.log_t
 
         def log_density(t: float) -> float:
-            return self._log_density(given._replace(log_t=math.log(t)), opening)
+            log_t = math.log(t)
+            return _log_opened(opening, others, log_t) + self._log_links(log_joins - log_t)
 
         start, here = None, math.exp(given.log_t)
         if self.typical is not None:
@@ -155,6 +163,7 @@ class Marginal:
         if here < SMALLEST_Y:
             return given
         others = math.exp(given.log_t) * -math.expm1(values["log_mu"][size - 1])
+        log_joins, direction = self._log_joins(given), self._direction(size)
 
         def changed(y: float) -> Given:
             log_t = math.log(others + y)
@@ -167,13 +176,21 @@ class Marginal:
         def log_density(y: float) -> float:
             if y < SMALLEST_Y:
                 return -math.inf
-            trial = changed(y)
-            own: float = (shape + number - 1) * math.log(y) - y + more * trial.log_t
-            return own + self.log_sum(self.joins(trial))
+            own: float = (shape + number - 1) * math.log(y) - y + more * math.log(others + y)
+            return own + self._log_links(log_joins + math.log(y / here) * direction)
 
         start = None if self.typical is None else shape + self.typical.number(size)
         width = 4 / math.sqrt(shape + number)
         return changed(_drawn(rng, log_density, here, POSITIVE, start, width))
+
+    def _direction(self, size: int) -> FloatArray:
+        """Return how the log weight of joins, by the size they make, goes with that of a size."""
+        direction = np.zeros(self._all_sizes.size + 2)
+        if size == 1:
+            direction[2:] = -1.0
+        direction[size] += 1.0
+        direction[size + 1] -= 1.0
+        return direction[:-1]
 
     def _opening(self, values: Values) -> Opening:
         return self.prior.opening(self.counts.n_records, values)
@@ -189,7 +206,7 @@ class Marginal:
         outside += _log_opened(opening, counts.n_clusters - 1, given.log_t)
         hyper = hyper_log_density(self._hypers, values)
         log_h = self._log_h(values)
-        links = self.log_sum(self._joins(log_h, _log_open(opening, given.log_t)))
+        links = self._log_links(self._log_joins_of(log_h, _log_open(opening, given.log_t)))
         return hyper + outside + self._inside(log_h) + links
 
     def _inside(self, log_h: FloatArray) -> float:
@@ -212,6 +229,15 @@ def _drawn(
     if start is None:
         return slice_sample(rng, log_density, here, allowed, width)
     return reflect(rng, log_density, here, allowed, start)
+
+
+def _exponentials(log_joins: FloatArray) -> FloatArray:
+    """Exponentiate weights of joins, in range; no size is made by 0 or 1."""
+    joins = np.minimum(log_joins, LARGEST_LOG_JOIN)
+    joins[:2] = 0.0
+    joins[2] = min(joins[2], LARGEST_LOG_PRIOR)
+    result: FloatArray = np.exp(joins, out=joins)
+    return result
 
 
 def _log_steps(log_h: FloatArray) -> FloatArray:

@@ -173,7 +173,7 @@ class Run:
         *,
         enough: Callable[[], bool] | None = None,
         most_draws: int | None = None,
-        growth: float = 1.25,
+        growth: float = 1.1,
         cores: int | None = None,
         report: Callable[[Progress], None] = lambda state: None,
         pause: Callable[[], bool] = lambda: False,
@@ -268,7 +268,7 @@ def sample(
     warmup: int | None = None,
     thin: int = 2,
     moves: int | None = None,
-    enough: Callable[[Posterior], bool] | None = None,
+    enough: Callable[[Traces], bool] | None = None,
     most_draws: int | None = None,
     start: str | Sequence[str] = STARTS,
     cores: int | None = None,
@@ -295,8 +295,8 @@ def sample(
         Chaperones moves of a step; learnt by default, so that undecided pairs are visited a few
         times.
     enough, most_draws
-        After ``draws`` draws, and whenever there are a quarter more, ``enough`` looks at the
-        posterior so far; sampling ends when it says so, or at ``most_draws``.
+        After ``draws`` draws, and whenever there are a tenth more, ``enough`` looks at parameters
+        and statistics so far; sampling ends when it says so, or at ``most_draws``.
     start
         ``"singletons"``, ``"random"`` (pairs), ``"blocks"`` (all likely links), or several of
         them, which chains take in turn.
@@ -330,7 +330,7 @@ def sample(
         shown(progress) as report,
     ):
         run = Run.begin(model, plan, seed, work)
-        look = None if enough is None else lambda: enough(run.posterior())
+        look = None if enough is None else lambda: enough(run.traces())
         run.go_on(enough=look, most_draws=most_draws, cores=cores, report=report)
     return run.posterior()
 
