@@ -38,6 +38,6 @@ def test_what_was_large_is_small():
 
 
 def test_a_start_that_depends_on_the_value_is_wrong():
-    """Far from the mode the search ends on the way: reflections there lead nowhere near back."""
+    """On a scale and from a start that move with the value, a reflection does not lead back."""
     _, after = reflected("positive", lambda x: x * np.exp(-2))
     assert stats.kstest(after, CASES["positive"][2].cdf).pvalue < 1e-6
