@@ -2293,16 +2293,9 @@ def weigh_picks(
 
 
 @lean
-def pick_weight(
-    starts: Int64s, neighbours: Int32s, reach: Floats, record: int, other: int
-) -> float:
-    """Return the weight of a pair, which both records list: as that of less weight has it."""
+def own_weight(starts: Int64s, neighbours: Int32s, reach: Floats, record: int, other: int) -> float:
+    """Return the weight of another in a record's list; 0 if it is not there."""
     first, end = starts[record], starts[record + 1]
-    if first == end or starts[other] == starts[other + 1]:
-        return 0.0
-    if reach[starts[other + 1] - 1] < reach[end - 1]:
-        record, other = other, record
-        first, end = starts[record], starts[record + 1]
     low, high = first, end
     while low < high:
         middle = (low + high) // 2
@@ -2313,6 +2306,18 @@ def pick_weight(
     if low == end or neighbours[low] != other:
         return 0.0
     return reach[low] - (reach[low - 1] if low > first else 0.0)
+
+
+@lean
+def pick_weight(
+    starts: Int64s, neighbours: Int32s, reach: Floats, record: int, other: int
+) -> float:
+    """Return the weight of a pair, which both records list: as that of less weight has it."""
+    if starts[record] == starts[record + 1] or starts[other] == starts[other + 1]:
+        return 0.0
+    if reach[starts[other + 1] - 1] < reach[starts[record + 1] - 1]:
+        record, other = other, record
+    return own_weight(starts, neighbours, reach, record, other)
 
 
 @lean
@@ -2476,7 +2481,6 @@ def log_merging(
 @compiled
 def regroup(
     rng: np.random.Generator,
-    n_moves: int,
     starts: Int64s,
     neighbours: Int32s,
     reach: Floats,
@@ -2493,15 +2497,13 @@ def regroup(
 ) -> None:
     """Let equal records, or one alone, leave their cluster or join another, by Metropolis steps.
 
-    A random record asks. It goes alone, or takes all with it that are equal to it. To join, these
-    must be a cluster; it picks a neighbour, in whose cluster nobody may be equal to those that go
-    together.
+    Records are asked in their order: lists are read from end to end.
     """
     members = np.empty(LARGEST_REGROUPED, dtype=np.int32)
-    for _ in range(n_moves):
+    for record in range(following.size):
         regroup_one(
             rng, starts, neighbours, reach, codes, gain, source, delta,
-            log_size, opening, log_open, shape, following, size_counts, members,
+            log_size, opening, log_open, shape, following, size_counts, record, members,
         )  # fmt: skip
 
 
@@ -2521,58 +2523,51 @@ def regroup_one(
     shape: Floats,
     following: Int32s,
     size_counts: Int64s,
+    record: int,
     members: Int32s,
 ) -> None:
-    """Make a step of ``regroup``."""
-    joins = rng.random() < 0.5
+    """Ask a record, which goes alone or takes all with it that are equal to it.
+
+    If they are a cluster, it picks a neighbour, in whose cluster nobody may be equal to those that
+    go together; they may join it. Else they may leave their cluster.
+    """
     alone = rng.random() < ALONE
-    record = np.int64(rng.random() * following.size)
-    if (following[record] == record) != joins and (alone or not joins):
-        return
     group, total = list_group(following, codes, record, alone, members)
-    least_chance = 0.0
+    joins = group == total
+    last = starts[record + 1] - 1
+    chance = 0.0
     if joins:
-        if group < total or group == 0:
+        other, chance = picked_by(rng, starts, neighbours, reach, 0.0, record)
+        if group == 0 or other < 0:
             return
-        other, weight = picked_by(rng, starts, neighbours, reach, 0.0, record)
-        if other < 0:
-            return
-        least_chance = weight / reach[starts[record + 1] - 1]
         total = add_ring(following, other, group, members)
-    if group >= total:
-        return
-    # The others may leave or join just as well, if they could go together.
-    both = total - group == 1 or not alone
-    for k in range(group, total):
-        if joins and not alone and are_equal(codes, record, members[k]):
+        for k in range(group, total):
+            if not alone and are_equal(codes, record, members[k]):
+                return
+            if source.size > 0:
+                for g in range(group):
+                    if clash(source, members[g], members[k]):
+                        return
+        if total == 0:
             return
-        both &= are_equal(codes, members[group], members[k])
-        if joins and source.size > 0:
-            for g in range(group):
-                if clash(source, members[g], members[k]):
-                    return
+        chance /= reach[last]
     one, two = group, total - group
     log_ratio = log_merging(codes, gain, delta, members, group, total)
     log_ratio += log_merge_weight(log_size, opening, log_open, shape, size_counts, one, two, joins)
     log_level = np.log(rng.random())
     # To join is at most as probable as to leave: who belongs need not know how much less. Nor need
-    # those who would not join if they had been picked by one only.
-    most = total / least_chance if joins else 1.0
-    if not log_level < (log_ratio if joins else -log_ratio) + np.log(most):
+    # those who would not join if nobody else of the cluster were listed.
+    if not log_level < (log_ratio - np.log(chance) if joins else -log_ratio):
         return
-    chance = 0.0
-    for g in range(group):
+    if two > 1 or not joins:
+        chance = 0.0
         for k in range(group, total):
-            weight = pick_weight(starts, neighbours, reach, members[g], members[k])
-            if weight > 0.0:
-                chance += weight / reach[starts[members[g] + 1] - 1]
-                if both:
-                    chance += weight / reach[starts[members[k] + 1] - 1]
-    if chance == 0.0:
-        return
-    log_ratio += np.log((total if both else group) / chance)
-    if not log_level < (log_ratio if joins else -log_ratio):
-        return
+            chance += own_weight(starts, neighbours, reach, record, members[k])
+        if chance == 0.0:
+            return
+        log_ratio -= np.log(chance / reach[last])
+        if not log_level < (log_ratio if joins else -log_ratio):
+            return
     count_two(size_counts, one, two, joins, -1)
     count_two(size_counts, one, two, not joins, 1)
     size_counts[0] += -1 if joins else 1

@@ -10,6 +10,7 @@ from invariance import SMALLEST_P, fixed_joint
 from problems import FIXED
 from test_sources import SOURCES, of_sources
 
+from kolchin import kernels
 from kolchin.sampling.layout import Layout
 from kolchin.sampling.loose import loose_pairs
 
@@ -52,17 +53,28 @@ def test_records_of_one_source_do_not_meet(sources, regrouping):
     assert min(p_values.values()) > SMALLEST_P, p_values
 
 
-def test_lists_that_do_not_agree_would_be_wrong(regrouping):
-    """A pair has one weight: if each record has its own, chances to join are not what they are."""
+def test_each_record_may_have_its_own_weights(regrouping):
+    """The one that joins is the one that leaves: only its own list matters."""
 
     def scrambled(picks):
-        steps = np.diff(np.append(0.0, picks.reach))
-        first = picks.starts[:-1]
-        steps[first] = picks.reach[first]
-        weight = np.random.default_rng(5).permutation(steps)
+        weight = np.random.default_rng(5).exponential(size=picks.neighbours.size) ** 2
         reach = [np.cumsum(own) for own in np.split(weight, picks.starts[1:-1])]
         return picks._replace(reach=np.concatenate(reach))
 
     regrouping(scrambled)
+    p_values = fixed_joint("DirichletProcess", False).run(n_draws=2500, rounds=2, moves=0)
+    assert min(p_values.values()) > SMALLEST_P, p_values
+
+
+def test_chances_to_pick_matter(regrouping, monkeypatch):
+    """A record that picked others with other chances than it reckons with would be wrong."""
+    right = kernels.regroup
+
+    def regroup(rng, starts, neighbours, *others):
+        lists = [np.roll(own, 1) for own in np.split(neighbours, starts[1:-1])]
+        right(rng, starts, np.concatenate(lists), *others)
+
+    monkeypatch.setattr(kernels, "regroup", regroup)
+    regrouping()
     p_values = fixed_joint("DirichletProcess", False).run(n_draws=4000, rounds=3, moves=0)
     assert p_values["partition"] < 1e-6, p_values

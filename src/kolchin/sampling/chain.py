@@ -317,7 +317,7 @@ class Chain:
         what = self.data.codes, self.data.gain, self.data.source, self.own_values["delta"]
         prior = weights.log_size, weights.opening, weights.log_open, weights.shape
         state = self.following, self.size_counts
-        kernels.regroup(self.rng, 2 * self.model.n_records, *lists, *what, *prior, *state)  # type: ignore[call-arg]
+        kernels.regroup(self.rng, *lists, *what, *prior, *state)  # type: ignore[call-arg]
 
     def step(self, n_moves: int) -> None:
         """Make moves, then update all parameters."""
