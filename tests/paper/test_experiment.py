@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import kolchin
-from kolchin.paper.experiment import box, execute, measure
+from kolchin import kernels
+from kolchin.paper import experiment
+from kolchin.paper.experiment import box, execute, measure, rehearse
 from kolchin.paper.run import Box, Effort, Run
 from kolchin.posterior import Draw, Posterior
 
@@ -81,3 +83,24 @@ def test_a_stop_while_sampling_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("kolchin.sampling.sample", lambda *_args, **_options: stopped)
     with pytest.raises(KeyboardInterrupt):
         execute(RUN)
+
+
+def test_a_rehearsal_does_what_comes_last_and_no_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = []
+
+    def noted(owner: object, name: str) -> None:
+        what = getattr(owner, name)
+
+        def note(*given: object) -> object:
+            done.append(name)
+            return what(*given)
+
+        monkeypatch.setattr(owner, name, note)
+
+    for name in ("chaperones", "regroup", "pick_units", "grow_forest", "sum_forest", "link_forest"):
+        noted(kernels, name)
+    noted(experiment, "measure")
+    rehearse(RUN)
+    assert set(done) == {
+        *("regroup", "pick_units", "grow_forest", "sum_forest", "link_forest", "measure")
+    }

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kolchin.errors import ModelError
-from kolchin.paper.experiment import execute
+from kolchin.paper.experiment import execute, rehearse
 from kolchin.paper.printed import MODELS
 from kolchin.paper.result import Progress, ignore
 from kolchin.paper.run import Effort, Run, RunResult
@@ -66,10 +66,13 @@ def _make_all(runs: Sequence[Run], directory: Path, n_workers: int) -> Iterator[
         for run in runs:
             yield _make(run, directory)
         return
-    # The first run is made here: it fills the cache of compiled code, for which workers would race.
+    # The first run is made here, and a worker rehearses its end: between them they fill the cache
+    # of compiled code, for which workers would race.
     first = min(runs, key=lambda run: paper_dataset(run.dataset).n_records)
-    yield _make(first, directory)
     with _workers(n_workers) as pool:
+        rehearsal = pool.submit(rehearse, first)
+        yield _make(first, directory)
+        rehearsal.result()
         futures = [pool.submit(_make, run, directory) for run in runs if run != first]
         for future in as_completed(futures):
             yield future.result()

@@ -24,20 +24,48 @@ FloatArray = NDArray[np.float64]
 
 def execute(run: Run) -> RunResult:
     """Simulate the data set of a run, sample the posterior and measure it."""
+    start = time.perf_counter()
+    model, truth = _problem(run)
+    result = measure(run, _sample(model, run), truth)
+    return replace(result, seconds=round(time.perf_counter() - start, 2))
+
+
+def rehearse(run: Run) -> None:
+    """Do what a run does last, on a chain that makes no moves, so that its code is compiled.
+
+    It takes as long to compile as what comes first, which another process may do meanwhile.
+    """
+    from kolchin.posterior.recorder import Recorder, recorded
+    from kolchin.sampling.chain import Chain
+    from kolchin.sampling.picks import Picks
+
+    model, truth = _problem(run)
+    n_records = model.n_records
+    pairs = np.arange(n_records - n_records % 2, dtype=np.int32).reshape(-1, 2)
+    rng = np.random.Generator(np.random.SFC64(0))
+    chain = Chain(model, rng, np.arange(n_records) // 2, picks=Picks.of(n_records, pairs))
+    chain.n_rounds = 2
+    draws = Recorder(n_records, np.arange(n_records))
+    for _ in range(4):
+        chain.settle()
+        chain.refresh()
+        draws.add(*chain.draw())
+    measure(run, recorded([draws, draws], {}), truth)
+
+
+def _problem(run: Run) -> "tuple[Model, NDArray[np.int64]]":
+    """Return the model of a run, with its simulated records, and whom these are of."""
     from kolchin.model import Model
     from kolchin.parameters import Gamma
     from kolchin.priors import NBD, NBNB, DirichletProcess, PitmanYor
     from kolchin.records import Categorical, Records
 
-    start = time.perf_counter()
     table = simulate_paper(run.dataset, delta=run.delta, seed=run.data_seed)
     names = [field.name for field in paper_dataset(run.dataset).fields]
     records = Records.from_table(table, fields=[Categorical(name) for name in names])
     priors = {"DP": DirichletProcess, "PYP": PitmanYor, "NBNB": NBNB, "NBD": NBD}
     model = Model(records, prior=priors[run.model](), delta=Gamma(1, 1), tied=True)
-    posterior = _sample(model, run)
-    result = measure(run, posterior, table["ent_id"].to_numpy())
-    return replace(result, seconds=round(time.perf_counter() - start, 2))
+    return model, table["ent_id"].to_numpy()
 
 
 def _sample(model: "Model", run: Run) -> "Posterior":

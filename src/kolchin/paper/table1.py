@@ -33,7 +33,7 @@ FULL = Plan(PAPER_DATASETS, replicates=2, effort=Effort(), suffix="")
 QUICK = Plan(
     ("italy",),
     replicates=2,
-    effort=Effort(draws=200, max_draws=200, max_rhat=1.05, min_ess=100),
+    effort=Effort(warmup=60, draws=100, max_draws=400, max_rhat=1.05, min_ess=100),
     suffix="_quick",
 )
 

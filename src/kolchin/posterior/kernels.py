@@ -75,8 +75,10 @@ def renew_rings(before: Any, after: Any, born: Any, now: int) -> Any:
 @compiled
 def open_rings(following: Any, born: Any) -> Any:
     """List the records of rings of two or more, their sizes and births."""
-    done = following == np.arange(following.size)
-    members = np.empty(following.size - np.count_nonzero(done), dtype=np.int32)
+    done = np.empty(following.size, dtype=np.bool_)
+    for n in range(following.size):
+        done[n] = following[n] == n
+    members = np.empty(following.size - done.sum(), dtype=np.int32)
     sizes = np.empty(members.size // 2, dtype=np.int32)
     births = np.empty(members.size // 2, dtype=np.int32)
     n_members, n_rings = 0, 0
@@ -110,15 +112,18 @@ def close_rings(members: Any, sizes: Any, births: Any, following: Any, born: Any
 @compiled
 def sort_run(values: Any, first: int, last: int) -> None:
     """Put the values from one place to another in ascending order."""
-    if last - first > 16:
-        values[first:last] = np.sort(values[first:last])
-        return
-    for k in range(first + 1, last):
-        n, place = values[k], k
-        while place > first and values[place - 1] > n:
-            values[place] = values[place - 1]
-            place -= 1
-        values[place] = n
+    # Steps of a third each (Shell's sort): short runs are most, and NumPy's sort compiles slowly.
+    gap = 1
+    while 3 * gap + 1 < last - first:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for k in range(first + gap, last):
+            n, place = values[k], k
+            while place >= first + gap and values[place - gap] > n:
+                values[place] = values[place - gap]
+                place -= gap
+            values[place] = n
+        gap //= 3
 
 
 @compiled
@@ -136,8 +141,7 @@ def join_episodes(
     latest = np.full(n_records, -1, dtype=np.int64)
     out = np.empty(members.size, dtype=np.int32)
     starts = np.zeros(order.size + 1, dtype=np.int64)
-    begins = np.empty(order.size, dtype=np.int32)
-    ends = np.empty(order.size, dtype=np.int32)
+    sizes, begins, ends = np.empty((3, order.size), dtype=np.int32)
     n_known = 0
     for d in order:
         records = members[offsets[d] : offsets[d + 1]]
@@ -149,13 +153,14 @@ def join_episodes(
                 continue
         latest[records[0]] = n_known
         starts[n_known + 1] = starts[n_known] + records.size
-        out[starts[n_known] : starts[n_known + 1]] = records
+        for k in range(records.size):
+            out[starts[n_known] + k] = records[k]
+        sizes[n_known] = records.size
         begins[n_known] = born[d]
         ends[n_known] = died[d]
         n_known += 1
-    sizes = np.diff(starts[: n_known + 1]).astype(np.int32)
     whole = out[: starts[n_known]].copy()
-    return whole, sizes, begins[:n_known].copy(), ends[:n_known].copy()
+    return whole, sizes[:n_known].copy(), begins[:n_known].copy(), ends[:n_known].copy()
 
 
 @compiled
@@ -240,7 +245,8 @@ def copy_sets(members: Any, sizes: Any, ids: Any, offsets: Any, n_known: int, ou
     position = 0
     for k in range(sizes.size):
         if ids[k] == n_known:
-            out[offsets[n_known] : offsets[n_known + 1]] = members[position : position + sizes[k]]
+            for i in range(sizes[k]):
+                out[offsets[n_known] + i] = members[position + i]
             n_known += 1
         position += sizes[k]
     return n_known
@@ -267,9 +273,11 @@ def transpose(members: Any, offsets: Any, n_columns: int) -> Any:
 def enlarge(pairs: Any, times: Any, n_pairs: int, size: int) -> Any:
     """Copy the first entries to longer arrays."""
     more_pairs = np.empty((size, 2), dtype=np.int32)
-    more_pairs[:n_pairs] = pairs[:n_pairs]
     more_times = np.empty(size, dtype=np.int64)
-    more_times[:n_pairs] = times[:n_pairs]
+    for k in range(n_pairs):
+        more_pairs[k, 0] = pairs[k, 0]
+        more_pairs[k, 1] = pairs[k, 1]
+        more_times[k] = times[k]
     return more_pairs, more_times
 
 
@@ -305,7 +313,9 @@ def count_pairs(members: Any, offsets: Any, counts: Any, sets: Any, starts: Any,
                 together[b] = 0
         if n_pairs + kept > times.size:
             pairs, times = enlarge(pairs, times, n_pairs, 2 * (n_pairs + kept))
-        for b in np.sort(touched[:kept]):
+        sort_run(touched, 0, kept)
+        for k in range(kept):
+            b = touched[k]
             pairs[n_pairs, 0] = a
             pairs[n_pairs, 1] = b
             times[n_pairs] = together[b]
@@ -341,7 +351,6 @@ def score_sets(
     and does not count.
     """
     begun = np.zeros((6, n_draws + 1))
-    ended = np.zeros((6, n_draws + 1))
     values = np.empty(max(sizes.max(), 1) if sizes.size else 1, dtype=np.int64)
     changes = np.empty(6)
     position = 0
@@ -368,10 +377,12 @@ def score_sets(
             changes[4] += overlap * share - overlap
             changes[5] += overlap * (overlap - 1) / size
             first = last
-        begun[:, born[k]] += changes
-        ended[:, died[k]] += changes
+        for what in range(6):
+            begun[what, born[k]] += changes[what]
+            begun[what, died[k]] -= changes[what]
     for what in range(6):
-        begun[what] = np.cumsum(begun[what] - ended[what])
+        for t in range(n_draws):
+            begun[what, t + 1] += begun[what, t]
     return begun[:, :n_draws].copy()
 
 
