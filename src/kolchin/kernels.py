@@ -2165,6 +2165,16 @@ UNLIKE = 200.0
 
 
 @lean
+def are_alike(codes: Int32s, record: int, other: int) -> bool:
+    """Tell whether two records differ in no field that both show."""
+    for f in range(codes.shape[1]):
+        x, y = codes[record, f], codes[other, f]
+        if x != y and x >= 0 and y >= 0:
+            return False
+    return True
+
+
+@lean
 def parting(codes: Int32s, members: Int32s, n_members: int, apart: Floats, chance: Floats) -> float:
     """Write the chance of each record of a cluster to be taken out; return their sum.
 
@@ -2176,6 +2186,10 @@ def parting(codes: Int32s, members: Int32s, n_members: int, apart: Floats, chanc
     if n_members > LARGEST_LOOKED_AT:
         chance[0] = apart[0] / n_members
         return apart[0]
+    if n_members == 2:
+        whole = apart[0] if are_alike(codes, members[0], members[1]) else apart[1]
+        chance[0] = chance[1] = 0.5 * whole
+        return whole
     total = 0.0
     alike = True
     for k in range(n_members):
@@ -2655,16 +2669,6 @@ class Forest(NamedTuple):
     chance: Floats
 
 
-@lean
-def are_alike(codes: Int32s, record: int, other: int) -> bool:
-    """Tell whether two records differ in no field that both show."""
-    for f in range(codes.shape[1]):
-        x, y = codes[record, f], codes[other, f]
-        if x != y and x >= 0 and y >= 0:
-            return False
-    return True
-
-
 @compiled
 def break_circles(rng: np.random.Generator, codes: Int32s, above: Int64s) -> None:
     """Take a step out of each circle of what was picked: what is left are trees with roots (-1).
@@ -2832,12 +2836,12 @@ def describe_link(
 
 @compiled
 def weigh_links(
-    delta: Floats, parent: Int64s, shared: Floats, seen: Floats, evidence: Floats
+    delta: Floats, parent: Int64s, shared: Floats, seen: Floats, chance: Floats, evidence: Floats
 ) -> None:
-    """Write what the fields say of each link of a forest, by delta."""
+    """Write what the fields say of each link of a forest, by delta, over its chance to be here."""
     n_units, n_fields = shared.shape
     for v in range(n_units):
-        evidence[v] = 1.0
+        evidence[v] = 1.0 / chance[v]
         if parent[v] >= 0:
             for f in range(n_fields):
                 if seen[v, f] > 0.0:
@@ -2849,21 +2853,20 @@ def sum_forest(
     parent: Int64s,
     size: Int64s,
     evidence: Floats,
-    chance: Floats,
     join: Floats,
     weight: Floats,
     free: Floats,
 ) -> float:
     """Log of the sum, over all ways to link units to at most one other, of their weights.
 
-    A link's weight is what the fields say, times ``join`` of its size, over its chance to be here;
-    ``weight`` has it, and ``free[v]`` the sum of those of the links to v's children, where
-    these are not linked to their own.
+    A link's weight is that of ``weigh_links``, times ``join`` of its size; ``weight`` has it, and
+    ``free[v]`` the sum of those of the links to v's children, where these are not linked to their
+    own.
     """
     n_units = parent.size
     for v in range(n_units):
         free[v] = 0.0
-        weight[v] = evidence[v] * join[size[v]] / chance[v]
+        weight[v] = evidence[v] * join[size[v]]
     total = 0.0
     product = 1.0
     for v in range(n_units - 1, -1, -1):

@@ -47,12 +47,13 @@ class Grown:
     def see(self, delta: FloatArray) -> None:
         """Weigh links by what the fields say, given delta."""
         forest = self.forest
-        kernels.weigh_links(delta, forest.parent, forest.shared, forest.seen, self._evidence)
+        what = forest.parent, forest.shared, forest.seen, forest.chance
+        kernels.weigh_links(delta, *what, self._evidence)
 
     def log_sum(self, joins: FloatArray) -> float:
         """Return the log of the sum over all links, by the prior's weights of joins."""
         forest = self.forest
-        what = forest.parent, forest.size, self._evidence, forest.chance
+        what = forest.parent, forest.size, self._evidence
         return float(kernels.sum_forest(*what, joins, self._weight, self._free))
 
     def link(self, rng: np.random.Generator, following: Any) -> None:

@@ -173,7 +173,7 @@ class Run:
         *,
         enough: Callable[[], bool] | None = None,
         most_draws: int | None = None,
-        growth: float = 1.1,
+        growth: float = 1.05,
         cores: int | None = None,
         report: Callable[[Progress], None] = lambda state: None,
         pause: Callable[[], bool] = lambda: False,
@@ -295,8 +295,8 @@ def sample(
         Chaperones moves of a step; learnt by default, so that undecided pairs are visited a few
         times.
     enough, most_draws
-        After ``draws`` draws, and whenever there are a tenth more, ``enough`` looks at parameters
-        and statistics so far; sampling ends when it says so, or at ``most_draws``.
+        After ``draws`` draws, and whenever there are a twentieth more, ``enough`` looks at
+        parameters and statistics so far; sampling ends when it says so, or at ``most_draws``.
     start
         ``"singletons"``, ``"random"`` (pairs), ``"blocks"`` (all likely links), or several of
         them, which chains take in turn.
