@@ -15,7 +15,7 @@ from kolchin.sampling.layout import Layout
 from kolchin.sampling.loose import loose_pairs
 
 TWINS = np.array(
-    [[0, 0, 1], [0, 0, 1], [0, 1, 1], [0, 1, 1], [0, 1, 2], [0, -1, 1]], dtype=np.int32
+    [[0, 0, 1], [0, 0, 1], [0, 1, 1], [0, -1, 1], [0, 1, 2], [0, -1, 1]], dtype=np.int32
 )
 
 

@@ -54,8 +54,7 @@ def reproduce_table1(
     out
         The directory. Finished runs are kept in it: another call goes on from there.
     quick
-        A smaller version, in under a minute once the code is compiled; the notes say what it
-        leaves out.
+        A smaller version, in under a minute; the notes say what it leaves out.
     replicates
         Simulated data sets per row.
     cores
