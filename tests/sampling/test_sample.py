@@ -152,8 +152,9 @@ class TestEnough:
             return posterior.n_draws >= 100
 
         posterior = kp.sample(small_model, seed=5, enough=enough, **SHORT)
-        assert seen == [30, 33, 37, 41, 46, 51, 57, 63, 70, 77, 85, 94, 104]
-        assert same_draws(posterior, kp.sample(small_model, seed=5, **SHORT | {"draws": 104}))
+        assert seen[:5] == [30, 32, 34, 36, 38]
+        assert seen[-3:] == [93, 98, 103]
+        assert same_draws(posterior, kp.sample(small_model, seed=5, **SHORT | {"draws": 103}))
 
     def test_most_draws_are_the_most(self, small_model):
         posterior = kp.sample(
