@@ -52,7 +52,8 @@ class Cells(NamedTuple):
 
     def plus(self, other: "Cells") -> "Cells":
         """Add those of other clusters; equal steps may then be counted in several places."""
-        observed = np.zeros_like(max(self.observed, other.observed, key=np.size))
+        longest = max(self.observed.shape[1], other.observed.shape[1])
+        observed = np.zeros((len(self.observed), longest), dtype=self.observed.dtype)
         for part in (self.observed, other.observed):
             observed[:, : part.shape[1]] += part
         return Cells(
