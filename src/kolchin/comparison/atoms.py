@@ -93,7 +93,7 @@ def _atom(
 def _parts(prepared: Prepared) -> Iterator[tuple[str, pl.Series]]:
     """Give each form's coarser properties, by the kind of field."""
     forms, kind = prepared.forms, prepared.field
-    if prepared.comparing is None or prepared.comparing.custom:
+    if prepared.comparing is None or not prepared.comparing.spelled:
         return
     if isinstance(kind, Text | Name):
         joined = forms.str.replace_all(" ", "", literal=True)
@@ -121,7 +121,7 @@ def words_of(prepared: Prepared, field: int) -> Words | None:
     forms = prepared.forms
     if not isinstance(prepared.field, Text | Name) or prepared.comparing is None:
         return None
-    if prepared.comparing.custom or not forms.len():
+    if not prepared.comparing.spelled or not forms.len():
         return None
     several = forms.str.contains(" ", literal=True).mean()
     if not isinstance(several, float) or several < SEVERAL_WORDS:

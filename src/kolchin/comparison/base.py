@@ -44,6 +44,9 @@ class Comparing(ABC):
     custom: ClassVar[bool] = False
     """Whether values have no form of their own, so that nothing is known about them."""
 
+    spelled: ClassVar[bool] = True
+    """Whether forms are written by people, so that near ones share letters."""
+
     def __init__(self, field: Compared, forms: pl.Series) -> None:
         self.field = field
         self.forms = forms

@@ -15,6 +15,7 @@ class CustomComparing(Comparing):
     """A function's levels, or the levels that cuts make of its similarities."""
 
     custom = True
+    spelled = False
 
     def __init__(self, field: Compared, values: Sequence[Any], comparator: Comparator) -> None:
         super().__init__(field, self.forms_of(values))

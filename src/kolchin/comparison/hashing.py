@@ -29,7 +29,11 @@ def bands_of_grams(prepared: Sequence[Prepared], n_records: int) -> Iterator[NDA
     Grams of all fields are taken together, so that swapped columns do no harm. Rows a
     band grow with the number of records, so that chance pairs a record do not.
     """
-    used = [one for one in prepared if one.comparing is not None]
+    used = [
+        one
+        for one in prepared
+        if one.comparing is not None and (one.comparing.spelled or one.comparing.custom)
+    ]
     n_letters = sum(_letters(one) for one in used) / max(n_records, 1)
     if n_letters < LONG:
         return

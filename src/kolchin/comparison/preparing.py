@@ -8,6 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kolchin.comparison.base import MISSING, Codes, Comparing
+from kolchin.comparison.categories import CategoryComparing
 from kolchin.comparison.contacts import CodeComparing, EmailComparing, PhoneComparing
 from kolchin.comparison.custom import CustomComparing
 from kolchin.comparison.dates import DateComparing
@@ -18,6 +19,7 @@ from kolchin.errors import DataError
 from kolchin.records import Records
 from kolchin.records.coding import coded
 from kolchin.records.fields import (
+    Category,
     Code,
     Compared,
     Date,
@@ -42,6 +44,7 @@ KINDS: dict[type[Compared], type[Comparing]] = {
     Email: EmailComparing,
     Phone: PhoneComparing,
     Code: CodeComparing,
+    Category: CategoryComparing,
 }
 
 

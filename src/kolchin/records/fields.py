@@ -147,6 +147,11 @@ class Code(Compared):
     cuts: tuple[float, ...] = (0.5,)
 
 
+@dataclasses.dataclass(frozen=True)
+class Category(Compared):
+    """A categorical field that is compared, so that it stands beside all others: exact or not."""
+
+
 FieldLike = Field | str
 
 

@@ -258,10 +258,15 @@ def settled(reports: Iterable[ColumnReport]) -> tuple[ColumnReport, ...]:
     )
 
 
-def limited(reports: Iterable[ColumnReport]) -> tuple[ColumnReport, ...]:
-    """Leave out the least telling of the compared columns, where they are more than a model has."""
+def limited(reports: Iterable[ColumnReport], categories: bool = True) -> tuple[ColumnReport, ...]:
+    """Leave out the least telling columns, where a model of compared fields has no more room.
+
+    Categories alone need no comparing; unless ``categories`` are compared, all of them stay then.
+    """
     reports = tuple(reports)
-    compared = [one for one in reports if one.used and isinstance(one.field, Compared)]
+    compared = [one for one in reports if one.used]
+    if not categories and not any(isinstance(one.field, Compared) for one in compared):
+        return reports
     least = {one.column for one in sorted(compared, key=lambda one: -one.bits)[MOST_COMPARED:]}
     why = f"of {len(compared)} columns to be compared the {MOST_COMPARED} most telling are used"
     return tuple(

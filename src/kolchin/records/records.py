@@ -10,7 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from kolchin.records.cleaning import AS_IT_IS, clean_table
 from kolchin.records.encoding import Column, encode_codes, encode_fields
-from kolchin.records.fields import Field, FieldLike, declared
+from kolchin.records.fields import (
+    Categorical,
+    Category,
+    Compared,
+    Field,
+    FieldLike,
+    declared,
+)
 from kolchin.records.findings import Findings
 from kolchin.records.inference import choose, inferred, limited, settled
 from kolchin.records.reading import read_table
@@ -154,6 +161,26 @@ class Records:
             frequencies=tuple(self.frequencies[f] for f in places),
         )
 
+    def as_compared(self) -> Self:
+        """Return the same records, all fields of which are compared: categories exactly.
+
+        >>> Records.from_codes([[0], [1]]).as_compared().fields
+        (Category(column='field_0', cuts=(), comparator=None, levels=None),)
+        """
+        fields = tuple(
+            field if isinstance(field, Compared) else Category(field.column)
+            for field in self.fields
+        )
+        return dataclasses.replace(self, fields=fields)
+
+    def as_categorical(self) -> Self:
+        """Return the same records, all fields of which are categories."""
+        fields = tuple(
+            Categorical(field.column) if isinstance(field, Compared) else field
+            for field in self.fields
+        )
+        return dataclasses.replace(self, fields=fields)
+
     def decode(self) -> pl.DataFrame:
         """Return the records' values as a table, None where they are missing.
 
@@ -193,7 +220,7 @@ def _encoded(
         return []
     if fields is None:
         reports = settled(inferred(name, column) for name, column in cleaned.items())
-        fields = choose(limited(reports), findings)
+        fields = choose(limited(reports, categories=False), findings)
     return encode_fields(fields, cleaned, findings)
 
 
