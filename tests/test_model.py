@@ -16,36 +16,48 @@ PEOPLE = {
 FIELDS = [kp.Text("name"), kp.Categorical("sex"), kp.Number("born")]
 
 
-def test_fields_go_to_the_likelihood_of_their_kind():
+def test_fields_of_all_kinds_are_compared_together():
     records = kp.Records.from_table(PEOPLE, fields=FIELDS)
-    model = kp.Model(records, delta=0.1)
-    assert model.likelihood.records.names == ("sex",)
+    model = kp.Model(records)
+    assert model.likelihood.n_fields == 0
     assert model.compared is not None
-    assert model.compared.names == ("name", "born")
+    names = ("name", "sex", "born")
+    assert model.compared.names == names
     both = model.comparisons.shows
-    assert both.tolist() == [[n is not None, b is not None] for n, b in zip(*shown(), strict=True)]
+    assert both.tolist() == [
+        [value is not None for value in row]
+        for row in zip(*(PEOPLE[name] for name in names), strict=True)
+    ]
     missing = model.comparisons.levels == -1
     pairs = model.comparisons.pairs
     assert np.array_equal(missing, ~(both[pairs[:, 0]] & both[pairs[:, 1]]))
+    assert model.comparisons.level_names[1] == ("exact", "different")
 
 
-def shown():
-    return PEOPLE["name"], PEOPLE["born"]
+def test_the_likelihood_goes_by_the_fields_unless_one_is_asked_for():
+    texts = kp.Records.from_table(PEOPLE, fields=FIELDS)
+    categories = texts.as_categorical()
+    assert kp.Model(categories).compared is None
+    assert kp.Model(categories, likelihood="compared").compared.n_fields == 3
+    asked = kp.Model(texts, likelihood="categorical")
+    assert asked.compared is None
+    assert asked.likelihood.n_fields == 3
+    with pytest.raises(kp.ModelError, match="must be one of compared, categorical"):
+        kp.Model(texts, likelihood="paper")
 
 
 def test_it_is_the_product_of_both_likelihoods():
+    """Of categories and of what was compared, where both are given."""
     records = kp.Records.from_table(PEOPLE, fields=FIELDS)
-    model = kp.Model(records, delta=0.1)
     comparisons = compare(records)
     compared = Exemplar.of(comparisons, comparisons.shows)
-    by_hand = kp.Model(records.select([1]), delta=0.1, compared=compared)
-    model.prior = by_hand.prior = kp.DirichletProcess(theta=1.0)
-    labels, m = np.arange(24) // 2, compared.start()["m"]
-    together, alone = (model.log_joint(one, m=m) for one in (labels, np.arange(24)))
-    assert together == by_hand.log_joint(labels, m=m)
-    own = by_hand.likelihood.log_likelihood(labels, {"delta": np.array([0.1])})
-    own -= by_hand.likelihood.log_likelihood(np.arange(24), {"delta": np.array([0.1])})
-    evidence = own + compared.log_likelihood(labels, {"m": m})
+    model = kp.Model(records.select([1]), delta=0.1, compared=compared)
+    model.prior = kp.DirichletProcess(theta=1.0)
+    labels, values = np.arange(24) // 2, compared.start()
+    together, alone = (model.log_joint(one, **values) for one in (labels, np.arange(24)))
+    own = model.likelihood.log_likelihood(labels, {"delta": np.array([0.1])})
+    own -= model.likelihood.log_likelihood(np.arange(24), {"delta": np.array([0.1])})
+    evidence = own + compared.log_likelihood(labels, values)
     prior = model.prior.log_prob(labels) - model.prior.log_prob(np.arange(24))
     assert together - alone == pytest.approx(prior + evidence)
 
@@ -56,8 +68,8 @@ def test_without_categorical_fields_there_is_no_delta():
     posterior = kp.sample(model, chains=2, draws=5, warmup=20, seed=1, progress=False)
     assert "delta" not in posterior.parameters
     assert np.isfinite(posterior.log_joint).all()
-    last = {name: float(v[0, -1]) for name, v in posterior.parameters.items() if v.ndim == 2}
-    values = {**last, "m": posterior.parameters["m"][0, -1]}
+    drawn = {name: v[0, -1] for name, v in posterior.parameters.items()}
+    values = {name: value for name, value in drawn.items() if name != "mu"}
     slow = model.log_joint(posterior.labels[0, -1], **values)
     assert slow == pytest.approx(posterior.log_joint[0, -1])
 
@@ -67,9 +79,9 @@ def test_entries_of_m_are_named():
     model = kp.Model(records, tied=False)
     posterior = kp.sample(model, chains=1, draws=4, warmup=10, seed=1, progress=False)
     names = posterior.settings["coordinates"]
-    assert names["delta"] == ["sex"]
     assert names["m"][:2] == ["name: exact", "name: mistyped"]
     assert names["m"][-1] == "born: different"
+    assert names["errors"] == ["0 of 3", "1 of 3", "2 of 3", "3 of 3"]
     assert posterior.parameters["m"].shape[-1] == len(names["m"])
 
 
@@ -78,7 +90,7 @@ def test_entries_of_m_are_named():
     [
         ({"keys": [("sex",)]}, "no field is: all are categorical"),
         ({"compared": True}, "for records without compared fields"),
-        ({"many": True}, "at most 16 compared fields. Got 17"),
+        ({"many": True}, "at most 16 compared fields. Got 18"),
     ],
 )
 def test_what_does_not_go_together_is_refused(options, words):

@@ -1492,38 +1492,7 @@ def agreement_cells(members: Int32s, sizes: Int32s, codes: Int32s) -> tuple[Int6
 
 
 @compiled
-def pattern_ratios(
-    place: Int32s,
-    gain: Floats,
-    scale: Floats,
-    kept: NDArray[np.bool_],
-    rho: Floats,
-    m: Floats,
-) -> tuple[Floats, Floats]:
-    """Evidence of every pattern of levels: m over u, both mixtures (model section 6).
-
-    ``place`` has for each pattern and field where its level's chance stands in ``m``, ``gain`` one
-    over the chance of that level among unrelated records, ``scale`` one over what u is more than
-    the product of those. Class c keeps some fields, the others were replaced. Also returns the
-    weights of each pattern's classes, added up.
-    """
-    ratio = np.empty(place.shape[0])
-    classes = np.empty((place.shape[0], rho.size))
-    for k in range(place.shape[0]):
-        total = 0.0
-        for c in range(rho.size):
-            weight = rho[c]
-            for f in range(place.shape[1]):
-                if kept[c, f]:
-                    weight *= m[place[k, f]] * gain[k, f]
-            total += weight
-            classes[k, c] = total
-        ratio[k] = total * scale[k]
-    return ratio, classes
-
-
-@compiled
-def count_levels(
+def count_patterns(
     rng: np.random.Generator,
     begins: Int64s,
     others: Int32s,
@@ -1531,27 +1500,31 @@ def count_levels(
     shown: Int32s,
     ratio: Floats,
     apart: Floats,
-    place: Int32s,
-    kept: NDArray[np.bool_],
-    classes: Floats,
-    n_levels: int,
     members: Int32s,
     sizes: Int32s,
 ) -> tuple[Int64s, Int64s, float]:
-    """Draw the exemplar of each cluster and what was replaced in the others; count both.
+    """Draw the exemplar of each cluster, and count the patterns of the others against it.
 
-    ``place`` and ``classes`` are as in ``pattern_ratios``. Returns how often each level was shown
-    by a field that was not replaced, how often each class of fields was replaced, and the log
-    evidence of all clusters.
+    Pairs that were not compared have rows of their own after the patterns, by what both show. Also
+    returns how often each pattern occurs in any pair of one cluster, and the log evidence of all
+    clusters.
     """
-    of_level = np.zeros(n_levels, dtype=np.int64)
-    of_class = np.zeros(kept.shape[0], dtype=np.int64)
+    against = np.zeros(ratio.size + apart.size, dtype=np.int64)
+    inside = np.zeros(ratio.size + apart.size, dtype=np.int64)
     sums = np.empty(members.size)
     log_evidence = draw_exemplars(
-        rng, begins, others, pattern, shown, ratio, apart, place, kept, classes,
-        members, sizes, of_level, of_class, sums,
-    )  # fmt: skip
-    return of_level, of_class, log_evidence
+        rng, begins, others, pattern, shown, ratio, apart, members, sizes, against, inside, sums
+    )
+    return against, inside, log_evidence
+
+
+@lean
+def row_of(
+    begins: Int64s, others: Int32s, pattern: Int32s, shown: Int32s, n_patterns: int, i: int, j: int
+) -> int:
+    """Return the pattern of a pair; if it was not compared, the row that says what both show."""
+    listed = place_of(begins, others, i, j)
+    return n_patterns + (shown[i] & shown[j]) if listed < 0 else pattern[listed]
 
 
 @lean
@@ -1563,44 +1536,42 @@ def draw_exemplars(
     shown: Int32s,
     ratio: Floats,
     apart: Floats,
-    place: Int32s,
-    kept: NDArray[np.bool_],
-    classes: Floats,
     members: Int32s,
     sizes: Int32s,
-    of_level: Int64s,
-    of_class: Int64s,
+    against: Int64s,
+    inside: Int64s,
     sums: Floats,
 ) -> float:
-    """Do what ``count_levels`` says."""
+    """Do what ``count_patterns`` says."""
     total = 0.0
     stop = 0
+    n_patterns = ratio.size
+    row = 0
     for size in sizes:
         start, stop = stop, stop + size
-        exemplar = members[start]
-        if size > 2:
-            sum_logs(begins, others, pattern, shown, ratio, apart, members, start, stop, sums)
-            total += log_mean_exp(sums, size)
-            exemplar = members[start + draw_log_weights(rng, sums, size)]
+        for k in range(size):
+            sums[k] = 0.0
+        for k in range(1, size):
+            for other in range(k):
+                i, j = members[start + k], members[start + other]
+                row = row_of(begins, others, pattern, shown, n_patterns, i, j)
+                inside[row] += 1
+                value = ratio[row] if row < n_patterns else apart[row - n_patterns]
+                sums[k] += finite_log(value)
+                sums[other] += finite_log(value)
+        if size < 2:
+            continue
+        if size == 2:
+            # Either shows the same pattern against the other.
+            against[row] += 1
+            total += sums[0]
+            continue
+        total += log_mean_exp(sums, size)
+        exemplar = members[start + draw_log_weights(rng, sums, size)]
         for k in range(start, stop):
             n = members[k]
-            if n == exemplar:
-                continue
-            listed = place_of(begins, others, n, exemplar)
-            both = shown[n] & shown[exemplar]
-            row = ratio.size + both if listed < 0 else pattern[listed]
-            if size == 2:
-                # Either shows the same pattern against the other.
-                total += finite_log(apart[both] if listed < 0 else ratio[row])
-            c = 0
-            if classes.shape[1] > 1:
-                level = rng.random() * classes[row, classes.shape[1] - 1]
-                while c < classes.shape[1] - 1 and level >= classes[row, c]:
-                    c += 1
-            of_class[c] += 1
-            for f in range(place.shape[1]):
-                if kept[c, f]:
-                    of_level[place[row, f]] += 1
+            if n != exemplar:
+                against[row_of(begins, others, pattern, shown, n_patterns, n, exemplar)] += 1
     return total
 
 

@@ -15,11 +15,17 @@ from kolchin.parameters import Gamma, Hyper
 from kolchin.partitions import NO_SOURCES, Sources, canonical, has_clash, size_counts
 from kolchin.priors import NBD, Prior
 from kolchin.priors.base import SizeCounts
-from kolchin.records import Compared, Records
+from kolchin.records import Categorical, Compared, Records
 from kolchin.work import Work
 
 LEARNING = "learning which fields move together"
 """What a model tells when all pairs are compared."""
+
+
+FIELD_PARAMETERS = ("delta", "m", "rho", "errors", "tau", "shared")
+"""Names of parameters that are no prior's."""
+
+LIKELIHOODS = ("compared", "categorical")
 
 
 class Model:
@@ -28,15 +34,20 @@ class Model:
     Parameters
     ----------
     records
-        The encoded table. Categorical fields agree or differ; the others (Text, Date, ...) are
-        compared, for the pairs of records that may be of one entity.
+        The encoded table. Categorical fields agree or differ, the others (Text, Date, ...) may also
+        be near.
     prior
         A prior over partitions; ``NBD()`` by default.
     delta
-        Variation of the records of one entity in the categorical fields: a number, or a
+        Variation of the records of one entity under the likelihood of categories: a number, or a
         ``kp.Gamma`` or ``kp.Beta`` prior.
     tied
         One delta for all fields (the paper's choice), or one for each.
+    likelihood
+        ``"categorical"`` is the paper's, in which values are the same or not and fields are
+        independent. ``"compared"`` takes all fields together, for the pairs of records that may be
+        of one entity: how near values are, which fields move together, how many err. By default
+        the first where all fields are categorical, the second otherwise.
     compared
         The likelihood of compared fields, where they are no fields of the records.
     sources
@@ -72,12 +83,15 @@ class Model:
         prior: Prior | None = None,
         delta: Hyper = Gamma(1, 1),
         tied: bool = True,
+        likelihood: str | None = None,
         compared: Exemplar | None = None,
         sources: ArrayLike | None = None,
         keys: Sequence[Sequence[str]] = (),
         tell: Callable[[str], None] | None = None,
         work: Work | None = None,
     ) -> None:
+        if compared is None:
+            records = _records_for(likelihood, records)
         self.records = records
         self.prior = NBD() if prior is None else prior
         if not isinstance(self.prior, Prior):
@@ -128,7 +142,7 @@ class Model:
             )
         if has_clash(array, self.sources):
             return -np.inf
-        given = {n: value for n, value in parameters.items() if n not in ("delta", "m", "rho")}
+        given = {n: value for n, value in parameters.items() if n not in FIELD_PARAMETERS}
         counts = SizeCounts.of(size_counts(array))
         values = self.prior.values(self.n_records, given)
         own = self.likelihood.values(parameters)
@@ -159,12 +173,37 @@ class Model:
             ]
         if self.compared is not None and self.compared.has_classes:
             names["rho"] = self.compared.class_names
+        if self.compared is not None and self.compared.counts_errors:
+            n_fields = self.compared.n_fields
+            names["errors"] = [f"{k} of {n_fields}" for k in range(n_fields + 1)]
+        if self.compared is not None and self.compared.has_doubts:
+            names["shared"] = self.compared.doubtful_names
         return names
 
     def __repr__(self) -> str:
         n_fields = self.likelihood.n_fields
         n_fields += 0 if self.compared is None else self.compared.n_fields
         return f"Model({self.n_records} records, {n_fields} fields, prior={self.prior!r})"
+
+
+def _records_for(likelihood: str | None, records: Records) -> Records:
+    """Return the records as a likelihood takes them: all compared, or all categories."""
+    if likelihood is not None and likelihood not in LIKELIHOODS:
+        raise ModelError(
+            f"The 'likelihood' parameter must be one of {', '.join(LIKELIHOODS)}. "
+            f"Got {likelihood!r} instead."
+        )
+    if likelihood == "categorical":
+        return records.as_categorical()
+    if likelihood is None and not any(isinstance(field, Compared) for field in records.fields):
+        return records
+    given = [f.column for f in records.fields if isinstance(f, Categorical) and f.frequencies]
+    if given:
+        raise ModelError(
+            f"The frequencies of {', '.join(map(repr, given))} can only be given with "
+            "likelihood='categorical': where fields are compared, chance is learnt from the table."
+        )
+    return records.as_compared()
 
 
 def _checked_sources(sources: ArrayLike | None, n_records: int) -> Sources:
@@ -188,7 +227,7 @@ def _check_compared(n_compared: int, given: Exemplar | None, keys: Sequence[Sequ
     if n_compared > MOST_FIELDS:
         raise ModelError(
             f"There may be at most {MOST_FIELDS} compared fields. Got {n_compared} instead: "
-            "leave some out, or make them kp.Categorical."
+            "leave some out, or use likelihood='categorical'."
         )
     if n_compared and given is not None:
         raise ModelError(
@@ -198,5 +237,5 @@ def _check_compared(n_compared: int, given: Exemplar | None, keys: Sequence[Sequ
     if keys and not n_compared:
         raise ModelError(
             "The 'keys' parameter says which records are compared, but no field is: all are "
-            "categorical. Make some kp.Text, kp.Date or another kind, or leave the keys out."
+            "categorical. Use likelihood='compared', or leave the keys out."
         )

@@ -1,28 +1,43 @@
-"""Dependence between compared fields: learnt once, from all candidate pairs (model section 6).
+"""Dependence between compared fields: learnt from all candidate pairs (model section 6).
 
-    unlinked:  u(levels) = sum over S of pi_S  prod_{f in S} c_f(level) prod_{f not in S} u_f(level)
-    linked:    m(levels) = sum over R of rho_R prod_{f in R} u_f(level) prod_{f not in R} m_f(level)
+   unlinked:  u(levels) = sum over S of pi_S  prod_{f in S} c_f(level) prod_{f not in S} v_Sf(level)
+   linked:    m(levels) = sum over R of rho_R prod_{f in R} u_f(level) prod_{f not in R} m_f(level)
 
-The counts of patterns are Poisson: of N (N - 1) / 2 pairs nearly all are unrelated and show
-pattern p with chance u(p); about N are not. Chance is thus known, and only what exceeds it can be
-explained by sharing or by entities. pi stays as learnt here; m and rho are where chains start.
+with v_Sf(level) = (1 - eps_Sf) r_Sf(level) u_f(level) + eps_Sf c_f(level): who shares S may share
+one more field for the same reason, and values that differ may be nearer to each other (r). The
+linked side has the number of errors as well (`error_counts`). The counts of patterns are Poisson:
+of N (N - 1) / 2 pairs nearly all are unrelated and show pattern p with chance u(p), about N do not.
+Chance (`chance`) is thus known, and only what exceeds it can be explained by sharing or by
+entities. m, rho, tau and pi are where chains start.
 """
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kolchin.comparison.base import falling_weights
+from kolchin.likelihoods import error_counts
+from kolchin.likelihoods.chance import Coincidences
 from kolchin.likelihoods.kernels import share_out
-from kolchin.likelihoods.sharing import LEAST_PAIRS, LEAST_SHARE, Chances, Patterns, Sets, find_sets
+from kolchin.likelihoods.sharing import (
+    LEAST_PAIRS,
+    LEAST_SHARE,
+    Chances,
+    Patterns,
+    Sets,
+    agreement,
+    find_sets,
+)
 from kolchin.parameters import FloatArray, IntArray
 from kolchin.threads import over_ranges
 
 Masks = NDArray[np.bool_]
 
-PSEUDO_PAIRS, FEWEST_PSEUDO = 1 / 20, 10.0
-"""Weight of the prior of m and rho, in pairs a record: a field mostly wrong would be no field."""
+PSEUDO_PAIRS, FEWEST_PSEUDO = 1 / 400, 10.0
+"""Weight of the prior of m and rho, in pairs a record, and at least: it must not outweigh the links
+of a table that has few."""
 
 SHARED_TWICE = np.array([0.9, 0.07, 0.02])
 SHARED_APART = 0.002
@@ -32,18 +47,40 @@ LARGEST_SHARE = 0.5
 """Of all unrelated pairs at most so many share anything: one may be counted for several sets."""
 
 REPLACED = 0.01
-STEPS, PRUNED_AT = 60, (10, 20, 30, 45)
+STEPS, PRUNED_AT = 40, (10, 16, 22, 30)
+TURNS = 2
+"""Sets are looked for again once chance is known better."""
+
+LEAK, MOST_LEAK, LEAK_PAIRS = 0.005, 0.1, 20.0
+"""Chance that records which share a set share one more field for that reason: before any data, at
+most, and how many pairs that is worth; as many weigh the levels beside a shared set."""
+
+FIRST_LINKS = 0.5
+"""Links a record, before anything is fitted."""
+
+DOUBTFUL_LINKS, DOUBTFUL_LIFT, MOST_DOUBTFUL, MOST_DOUBTED = 3.0, 3.0, 10, 50.0
+DOUBTFUL_PAIRS, DOUBTFUL_WEIGHT = 0.1, 0.5
+"""Pairs that differ in the same fields far more often than errors would come together: those fields
+may have been replaced at once, or the others are shared by unrelated records. It is asked where so
+many links hang on it, and so many times more than independent errors would give, of at most so
+many sets, and where fewer than so many links hang on it: more are told apart by the rules of
+`sharing`. At the start of a chain so many pairs share each set, and to be replaced at once has a
+prior weight of so many pairs."""
+
 RANGE = 1 << 15
 """So many patterns are looked at in one go."""
 
 
 class Dependence(NamedTuple):
-    """Fields that move together.
+    """Fields that move together, and how many err.
 
     ``shared[s]`` are the fields of set s, shared by ``n_shared[s]`` unrelated pairs, with levels
     as in ``typed`` (all fields after each other); ``replaced[r]`` are the fields of one entity's
     records that change at once, none for the first, with chances about ``rho``. ``m`` is a start
-    for the levels, and the weights are those of the Dirichlet priors.
+    for the levels, ``tau`` for the numbers of errors, and the weights are those of the Dirichlet
+    priors. Beside set s, field f agrees for the same reason with chance ``leak[s, f]``, and levels
+    are exp(``loose[s, level]``) times as frequent as elsewhere; a last level stands for no value.
+    ``sampled`` are the sets whose number of pairs is sampled, of the others it is fixed.
     """
 
     shared: Masks
@@ -55,6 +92,10 @@ class Dependence(NamedTuple):
     rho_weights: FloatArray
     m: FloatArray
     m_weights: FloatArray
+    leak: FloatArray
+    loose: FloatArray
+    sampled: Masks
+    tau: FloatArray | None = None
 
     @property
     def unlinked(self) -> tuple[Masks, FloatArray]:
@@ -63,10 +104,26 @@ class Dependence(NamedTuple):
         nothing = np.zeros((1, self.shared.shape[1]), dtype=bool)
         return np.vstack([nothing, self.shared]), np.append(1 - share.sum(), share)
 
+    def log_typed(self, place: NDArray[np.int32], constant: FloatArray) -> FloatArray:
+        """Log chance of levels of one value typed twice, over that of unrelated ones."""
+        result: FloatArray = np.append(np.log(self.typed), 0.0)[place] + constant
+        return result
+
+    def log_beside(self, log_typed: FloatArray, place: NDArray[np.int32]) -> FloatArray:
+        """Log chance of a pattern's fields beside each set, over that of unrelated ones."""
+        result = np.zeros((len(place), len(self.shared) + 1))
+        seen = place < self.typed.size
+        for s, fields in enumerate(self.shared):
+            leak, loose = self.leak[s], self.loose[s][place]
+            if leak.any() or self.loose[s].any():
+                ratio = (1 - leak) * np.exp(loose) + leak * np.exp(log_typed)
+                result[:, s + 1] = np.where(fields | ~seen, 0.0, np.log(ratio)).sum(axis=1)
+        return result
+
     def log_unlinked(self, place: NDArray[np.int32], constant: FloatArray) -> FloatArray:
         """Log chance of patterns between unrelated records, over that of independent fields."""
-        log_typed = np.append(np.log(self.typed), 0.0)[place] + constant
-        return log_mixture(log_typed, *self.unlinked)
+        log_typed = self.log_typed(place, constant)
+        return log_mixture(log_typed, *self.unlinked, self.log_beside(log_typed, place))
 
 
 def log_parts(log_ratios: FloatArray, fields: Masks, chance: FloatArray) -> FloatArray:
@@ -75,9 +132,11 @@ def log_parts(log_ratios: FloatArray, fields: Masks, chance: FloatArray) -> Floa
     return result
 
 
-def log_mixture(log_ratios: FloatArray, fields: Masks, chance: FloatArray) -> FloatArray:
-    """Return the log of the sum over classes."""
-    parts = log_parts(log_ratios, fields, chance)
+def log_mixture(
+    log_ratios: FloatArray, fields: Masks, chance: FloatArray, beside: FloatArray | float = 0.0
+) -> FloatArray:
+    """Return the log of the sum over classes, each times what stands beside it."""
+    parts = log_parts(log_ratios, fields, chance) + beside
     top = parts.max(axis=1)
     result: FloatArray = top + np.log(np.exp(parts - top[:, None]).sum(axis=1))
     return result
@@ -95,25 +154,62 @@ def typed_twice(n_levels: int) -> FloatArray:
     return result
 
 
-def learn_dependence(patterns: Patterns, chances: Chances) -> Dependence:
-    """Learn sets of fields that move together, by expectation and maximisation over patterns."""
-    return _Fit(patterns, chances, find_sets(patterns, chances)).run()
+class Learnt(NamedTuple):
+    """Fields that move together, and what chance is: by level and field, and by pattern."""
+
+    dependence: Dependence
+    u: tuple[FloatArray, ...]
+    gain: FloatArray
+
+
+def learn_dependence(
+    patterns: Patterns, chances: Chances, coincidences: Coincidences | None = None
+) -> Learnt:
+    """Learn sets of fields that move together, by expectation and maximisation over patterns.
+
+    Chance is learnt along with them, where it is known which agreement may be coincidence.
+    """
+    fit: _Fit | None = None
+    for _ in range(TURNS if coincidences is not None else 1):
+        fit = _Fit(patterns, chances, find_sets(patterns, chances), coincidences, fit)
+        fit.run()
+        patterns, chances = patterns._replace(log_gain=fit.gain), fit.chances
+    assert fit is not None
+    fit.learn_chance(unseen=True)
+    return Learnt(fit.dependence(), fit.chances.u, fit.gain)
 
 
 class Shares(NamedTuple):
-    """Pairs by shared set and by set that entities have replaced, and the levels among them."""
+    """Pairs by shared set and by set that entities have replaced, and the levels among them.
+
+    ``linked`` and ``sharing`` are the pairs of each pattern, ``wrong`` those of entities by what is
+    seen and how many of it is wrong. ``beside`` has the levels beside shared sets, ``leaked`` how
+    many pairs share one more field for the same reason, and of how many.
+    """
 
     by_set: FloatArray
     by_entity: FloatArray
     typed: FloatArray
     m: FloatArray
+    linked: FloatArray
+    sharing: FloatArray
+    wrong: FloatArray
+    beside: FloatArray
+    leaked: FloatArray
 
 
 class _Fit:
     """Rates of patterns: by chance, by each shared set, by entities with each set replaced."""
 
-    def __init__(self, patterns: Patterns, chances: Chances, sets: Sets) -> None:
-        self.patterns, self.chances = patterns, chances
+    def __init__(
+        self,
+        patterns: Patterns,
+        chances: Chances,
+        sets: Sets,
+        coincidences: Coincidences | None = None,
+        before: "_Fit | None" = None,
+    ) -> None:
+        self.patterns, self.chances, self.coincidences = patterns, chances, coincidences
         self.n_records = chances.n_records
         n_levels = [levels.size for levels in chances.u]
         self.offsets = np.concatenate([[0], np.cumsum(n_levels)]).astype(np.int64)
@@ -127,61 +223,158 @@ class _Fit:
         self.typed: FloatArray = np.concatenate([typed_twice(n) for n in n_levels])
         self.m_weights, self.typed_weights = weight * self.m, weight * self.typed
         self.sets = list(sets.shared)
-        self.known = sets.known
+        self.known, self.couples = sets.known, sets.couples
         self.n_shared = np.array(list(sets.shared.values()))
         self.shared = self._masks(self.sets)
+        self.leak = np.where(self._counted[:, None] | self.shared, 0.0, LEAK)
+        self.loose: FloatArray = np.zeros((len(self.sets), int(self.offsets[-1]) + 1))
         self.replaced = self._masks([0, *sets.replaced])
         self.rho_weights = weight * np.append(1.0, np.full(len(sets.replaced), REPLACED))
         self.rho = self.rho_weights / self.rho_weights.sum()
-        self.n_linked = self.n_records / 4
+        self.tau = np.zeros(len(n_levels) + 1)
+        self.n_linked = FIRST_LINKS * self.n_records
+        self.shares: Shares | None = None
+        if before is not None:
+            self.m, self.tau, self.n_linked = before.m.copy(), before.tau, before.n_linked
+        elif coincidences is not None:
+            self.learn_chance()
 
     def _masks(self, sets: list[int]) -> Masks:
         n_fields = len(self.chances.u)
         rows = [[(one >> f) & 1 == 1 for f in range(n_fields)] for one in sets]
         return np.array(rows, dtype=bool).reshape(len(sets), n_fields)
 
-    def run(self) -> Dependence:
+    @property
+    def wrong(self) -> FloatArray:
+        """The chance that a field is wrong, before the number of errors is weighed."""
+        result: FloatArray = 1 - self.m[self.offsets[:-1]]
+        return result
+
+    def run(self) -> None:
         """Alternate between shares of patterns and parameters; drop sets without support."""
         for step in range(STEPS):
-            shares = self._shares()
-            self._maximise(shares)
+            self.shares = self._shares()
+            self._maximise(self.shares)
+            if self.coincidences is not None:
+                self.learn_chance()
             if step in PRUNED_AT:
-                self._prune(shares.by_entity)
+                self._prune(self.shares.by_entity)
+
+    def dependence(self) -> Dependence:
+        """Return what was learnt."""
         most = LARGEST_SHARE * self.chances.n_pairs
+        n_shared = self.n_shared * (most / max(self.n_shared.sum(), most, 1.0))
+        doubtful = self.doubtful_sets()
+        whole = (1 << len(self.chances.u)) - 1
+        # Who moves takes the whole address along, which unrelated records share.
+        moving = [one for one in doubtful if any(c & ~one == c for c in self.couples)]
+        shared = self._masks([one for one in doubtful if one not in {*self.sets, *moving}])
+        differing = self._masks([whole & ~one for one in doubtful])
+        new = [not (row == self.replaced).all(axis=1).any() for row in differing]
+        replaced = differing[new].reshape(-1, differing.shape[1])
+        more, n_more = len(shared), len(replaced)
+        rho = np.append(self.rho, np.full(n_more, 0.1 / max(self.n_linked, 1.0)))
         return Dependence(
-            self.shared,
-            self.n_shared * (most / max(self.n_shared.sum(), most, 1.0)),
+            np.concatenate([self.shared, shared]),
+            np.append(n_shared, np.full(more, DOUBTFUL_PAIRS)),
             self.chances.n_pairs,
             self.typed,
-            self.replaced,
-            self.rho,
-            self.rho_weights,
+            np.concatenate([self.replaced, replaced]),
+            rho / rho.sum(),
+            np.append(self.rho_weights, np.full(n_more, DOUBTFUL_WEIGHT)),
             self.m,
             self.m_weights,
+            np.concatenate([self.leak, np.zeros(shared.shape)]),
+            np.concatenate([self.loose, np.zeros((more, self.loose.shape[1]))]),
+            np.append(~self._counted, np.ones(more, dtype=bool)),
+            self.tau,
         )
+
+    def doubtful_sets(self) -> list[int]:
+        """Return sets that may be shared by pairs that now count as linked with several errors.
+
+        All fields but those that differ, where links differ in just these far more often than
+        errors would come together by chance, and nobody agrees on the others by chance. The sets on
+        which most links hang come first.
+        """
+        if self.shares is None:
+            return []
+        n_fields = len(self.chances.u)
+        bits, whole = 1 << np.arange(n_fields), (1 << n_fields) - 1
+        agree, apart = agreement(self.patterns, self.chances)
+        clear = (apart.sum(axis=1) >= 2) & (agree.sum(axis=1) >= 2)
+        links = np.bincount((apart @ bits)[clear], self.shares.linked[clear], minlength=whole + 1)
+        expected = np.array([self.n_linked])
+        for f, (a, b) in enumerate(pairwise(self.offsets)):
+            failing = float(self.m[a:b][~self.chances.agrees[f]].sum())
+            expected = np.concatenate([expected * (1 - failing), expected * failing])
+        many = links >= np.maximum(DOUBTFUL_LINKS, DOUBTFUL_LIFT * expected)
+        by_chance = np.array([self.chances.n_pairs])
+        for u in self.chances.u:
+            by_chance = np.concatenate([by_chance * u[0], by_chance])
+        many &= (links < MOST_DOUBTED) & (by_chance < 1)
+        ranked = np.argsort(-links, kind="stable")
+        return [whole & ~int(one) for one in ranked if many[one]][:MOST_DOUBTFUL]
+
+    def learn_chance(self, unseen: bool = False) -> None:
+        """Take what is linked or shared, as things stand, out of the pairs that agree."""
+        known, patterns = self.coincidences, self.patterns
+        if known is None:
+            return
+        if self.shares is None:
+            exact = self.m[self.offsets[:-1]]
+            taken = known.first_links(self.n_linked, self.n_records, exact)
+            of_all = np.zeros(len(taken))
+        else:
+            pairs = self.shares.linked
+            taken = known.counted(patterns, pairs)
+            of_all = pairs @ (patterns.levels >= 0)
+        u, of_value = known.chances(taken, of_all, unseen)
+        self.gain = known.gains(patterns, u, of_value)
+        self.chances = self.chances._replace(u=u)
 
     def _shares(self, threads: int | None = None) -> Shares:
         """Divide the pairs of each pattern among shared sets and entities; chance has the rest."""
-        n_sets = len(self.sets)
-        bits = 1 << np.arange(len(self.chances.u))
+        n_sets, n_fields = len(self.sets), len(self.chances.u)
+        bits = 1 << np.arange(n_fields)
         sets: IntArray = np.concatenate([self.shared @ bits, ~self.replaced @ bits]).astype(int)
         chance = np.concatenate([self.n_shared, self.n_linked * self.rho])
         log_sets = np.log(np.maximum(chance, 1e-300))
         log_levels = np.log(np.maximum([np.append(self.typed, 1), np.append(self.m, 1)], 1e-300))
         log_rest = float(np.log(max(self.chances.n_pairs, 1.0)))
         counts = np.concatenate([~self._counted, np.ones(len(self.replaced), dtype=bool)])
+        log_tilt = np.log(np.maximum(error_counts.tilts(self.wrong, self.tau), 1e-300))
         number = self.patterns.number
+        linked, sharing = np.zeros((2, number.size))
+        shapes = (
+            *((sets.size,), log_levels.shape, log_tilt.shape),
+            *((n_sets, log_levels.shape[1]), (2, n_sets, n_fields)),
+        )
 
-        def part(first: int, last: int) -> tuple[FloatArray, FloatArray]:
-            totals, found = np.zeros(sets.size), np.zeros(log_levels.shape)
+        def part(first: int, last: int) -> list[FloatArray]:
+            totals, found, *more = (np.zeros(shape) for shape in shapes)
             given = self.place, self.gain, number, log_levels, log_rest, sets, log_sets, n_sets
-            share_out(*given, counts, first, last, totals, found)
-            return totals, found
+            how = counts, self.leak, np.exp(self.loose), log_tilt, self.offsets, first, last
+            share_out(*given, *how, totals, found, linked, sharing, *more)
+            return [totals, found, *more]
 
         parts = over_ranges(part, number.size, RANGE, threads)
-        totals = np.sum([np.zeros(sets.size), *(one for one, _ in parts)], axis=0)
-        found = np.sum([np.zeros(log_levels.shape), *(one for _, one in parts)], axis=0)
-        return Shares(totals[:n_sets], totals[n_sets:], *found[:, :-1])
+        empty = [np.zeros(shape) for shape in shapes]
+        totals, found, *more = (
+            np.sum(arrays, axis=0) for arrays in zip(empty, *parts, strict=True)
+        )
+        wrong, beside, leaked = more
+        return Shares(
+            by_set=totals[:n_sets],
+            by_entity=totals[n_sets:],
+            typed=found[0, :-1],
+            m=found[1, :-1],
+            linked=linked,
+            sharing=sharing,
+            wrong=wrong,
+            beside=beside,
+            leaked=leaked,
+        )
 
     @property
     def _counted(self) -> Masks:
@@ -201,8 +394,68 @@ class _Fit:
         self.n_linked = min(float(shares.by_entity.sum()), float(self.n_records))
         rho = shares.by_entity + self.rho_weights
         self.rho = rho / rho.sum()
-        self.m = self._scaled(shares.m + self.m_weights)
         self.typed = self._scaled(shares.typed + self.typed_weights)
+        self._maximise_beside(shares)
+        self._maximise_errors(shares)
+
+    def _maximise_errors(self, shares: Shares) -> None:
+        """Find the chances of errors by field, and how many a record has."""
+        records, hidden = self._hidden_errors(shares.wrong)
+        counted = shares.m + self.m_weights
+        first, ends = self.offsets[:-1], self.offsets[1:]
+        prior_right = self.m_weights[first]
+        prior_wrong = np.add.reduceat(self.m_weights, first) - prior_right
+        seen = np.add.reduceat(shares.m, first) - shares.m[first]
+        n_wrong = seen + hidden + prior_wrong
+        n_right = records.sum() - seen - hidden + prior_right
+        wrong = error_counts.fit_wrong(
+            self.wrong, self.tau, n_wrong, np.maximum(n_right, 1e-9), float(records.sum())
+        )
+        base = error_counts.chances_of_all(wrong)
+        tau = error_counts.falling(error_counts.fit_tau(records, base))
+        wrong, tau = error_counts.balanced(wrong, tau)
+        self.tau = error_counts.falling(tau)
+        for f, (a, b) in enumerate(zip(first, ends, strict=True)):
+            near = counted[a + 1 : b]
+            self.m[a] = 1 - wrong[f]
+            self.m[a + 1 : b] = wrong[f] * near / near.sum()
+
+    def _hidden_errors(self, wrong: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the expected records by number of errors, and errors by field that is hidden."""
+        n_fields = self.wrong.size
+        chances = error_counts.count_chances(self.wrong)
+        weight = np.append(np.exp(self.tau - self.tau.max()), np.zeros(n_fields + 1))
+        seen, k = np.nonzero(wrong)
+        others = len(chances) - 1 - seen
+        numbers = k[:, None] + np.arange(n_fields + 1)
+        rates = chances[others] * weight[numbers]
+        rates *= (wrong[seen, k] / np.maximum(rates.sum(axis=1), 1e-300))[:, None]
+        records = np.bincount(numbers.ravel(), rates.ravel(), 2 * n_fields + 1).astype(float)
+        hidden = np.zeros(n_fields)
+        for f, chance in enumerate(self.wrong):
+            rows = others >> f & 1 == 1
+            own = others[rows]
+            part = chances[own ^ (1 << f), :-1] / np.maximum(chances[own, 1:], 1e-300)
+            hidden[f] = chance * float((part * rates[rows, 1:]).sum())
+        return records[: n_fields + 1], hidden
+
+    def _maximise_beside(self, shares: Shares) -> None:
+        """Find what records that share a set have in common besides."""
+        leaked, of_all = shares.leaked
+        chance = (leaked + LEAK_PAIRS * LEAK) / (of_all + LEAK_PAIRS)
+        counted = self._counted
+        fixed = counted[:, None] | self.shared
+        self.leak = np.where(fixed, 0.0, np.minimum(chance, MOST_LEAK))
+        self.loose = np.zeros_like(self.loose)
+        for f, (first, u) in enumerate(zip(self.offsets[:-1], self.chances.u, strict=True)):
+            levels = np.flatnonzero(~self.chances.agrees[f])
+            sets = np.flatnonzero(~fixed[:, f])
+            if levels.size < 2 or not sets.size:
+                continue
+            expected = u[levels] / u[levels].sum()
+            seen = shares.beside[sets][:, first + levels]
+            share = (seen + LEAK_PAIRS * expected) / (seen.sum(axis=1, keepdims=True) + LEAK_PAIRS)
+            self.loose[np.ix_(sets, first + levels)] = np.log(share / expected)
 
     def _alike_entities(self, fields: Masks) -> float:
         """Return how many pairs of one entity agree exactly on some fields, as things stand."""
@@ -222,6 +475,7 @@ class _Fit:
         kept = self.n_shared > least
         self.sets = [one for one, stays in zip(self.sets, kept, strict=True) if stays]
         self.n_shared, self.shared = self.n_shared[kept], self.shared[kept]
+        self.leak, self.loose = self.leak[kept], self.loose[kept]
         stays = by_entity > least
         stays[0] = True
         self.replaced, self.rho_weights = self.replaced[stays], self.rho_weights[stays]

@@ -11,7 +11,8 @@ that move together do so on both sides of the ratio (`dependence`).
 """
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -24,27 +25,31 @@ from kolchin.comparison.numbering import distinct_rows
 from kolchin.comparison.pairs import Lists, listed
 from kolchin.comparison.parts import Parts
 from kolchin.errors import ModelError
+from kolchin.likelihoods import error_counts
+from kolchin.likelihoods.chance import Coincidences
 from kolchin.likelihoods.dependence import (
     Dependence,
     Masks,
     learn_dependence,
-    log_mixture,
 )
+from kolchin.likelihoods.kernels import draw_hidden_errors, pattern_ratios, slice_errors
+from kolchin.likelihoods.pattern_counts import KeptLevels, PatternCounts, draw_classes
 from kolchin.likelihoods.sharing import Chances, Patterns, shares_shown
+from kolchin.likelihoods.unlinked import Unlinked
 from kolchin.parameters import FloatArray, IntArray, Values
 
 MOST_FIELDS = 16
 """The fields that a record shows are the bits of a small number."""
 
-DRAWS_FOR_EVIDENCE = 100
+DRAWS_FOR_EVIDENCE, WORK_FOR_EVIDENCE = 100, 2e9
+"""Draws of the parameters over which evidence is a mean; fewer where each takes long."""
 
 STEP, DECIDED = 0.25, 12.0
 """Patterns count as one whose log evidence differs by less than a step, or is so far from even odds
 that there is no doubt (e^-12 is 6 in a million)."""
 
-LARGEST_PRODUCT = 150.0
-SMALLEST_CHANCE = 1e-150
-"""Ratios whose absolute logs add up to less are multiplied: sums with such chances are exact."""
+SMALLEST_RATIO = 1e-300
+NO_SETS = np.empty(0)
 
 
 class Outcomes(NamedTuple):
@@ -54,7 +59,8 @@ class Outcomes(NamedTuple):
     a level: for an exact agreement, that of a value as frequent (few different numbers, since
     outcomes that differ in them are told apart). ``chance_apart[f]`` is the chance of the last
     level, ``shows[n, f]`` whether record n has a value of field f. There is an outcome for each
-    pair, or ``which[k]`` is that of pair k, or the pairs come in parts that say it.
+    pair, or ``which[k]`` is that of pair k, or the pairs come in parts that say it. ``bands`` are
+    those of the values that agree exactly, by frequency, where outcomes are told apart by them.
     """
 
     pairs: NDArray[np.int32] | Parts
@@ -64,6 +70,7 @@ class Outcomes(NamedTuple):
     chance_apart: FloatArray
     shows: NDArray[np.bool_]
     which: NDArray[np.int32] | None = None
+    bands: NDArray[np.int8] | None = None
 
 
 class Ratios(NamedTuple):
@@ -79,25 +86,6 @@ class Ratios(NamedTuple):
 
 
 NO_RATIOS = Ratios(np.empty(0), np.empty(0), np.empty((0, 1)))
-
-
-class LevelCounts(NamedTuple):
-    """What m and rho depend on: how often each level (and last, no value) and class was drawn.
-
-    ``log_evidence`` is that of all clusters over singletons, exemplars integrated out.
-    """
-
-    of_level: IntArray
-    of_class: IntArray
-    log_evidence: float
-
-    def plus(self, other: "LevelCounts") -> "LevelCounts":
-        """Add those of other clusters."""
-        return LevelCounts(
-            self.of_level + other.of_level,
-            self.of_class + other.of_class,
-            self.log_evidence + other.log_evidence,
-        )
 
 
 def outcomes_of(comparisons: Comparisons, shows: NDArray[np.bool_]) -> Outcomes:
@@ -118,6 +106,7 @@ def outcomes_of(comparisons: Comparisons, shows: NDArray[np.bool_]) -> Outcomes:
         n_levels=tuple(len(names) for names in comparisons.level_names),
         chance_apart=np.array([by_level[-1] for by_level in comparisons.u]),
         shows=shows,
+        bands=bands,
     )
 
 
@@ -150,6 +139,7 @@ class Exemplar:
                 f"There may be at most {MOST_FIELDS} compared fields. Got {len(names)} instead."
             )
         self.names = tuple(names)
+        self.n_patterns = 0
         self.fixed = fixed
         self.offsets = np.concatenate([[0], np.cumsum(compared.n_levels)]).astype(np.int64)
         if weights is None:
@@ -178,9 +168,18 @@ class Exemplar:
             shows=shares_shown(shows),
             together=comparisons.together,
         )
-        likelihood._depend(learn_dependence(likelihood.patterns, chances))
+        coincidences = Coincidences.of(comparisons, likelihood.bands)
+        learnt = learn_dependence(likelihood.patterns, chances, coincidences)
+        likelihood._take_chances(learnt.gain, learnt.u)
+        likelihood._depend(learnt.dependence)
         likelihood._merge_alike()
         return likelihood
+
+    def _take_chances(self, gain: FloatArray, u: tuple[FloatArray, ...]) -> None:
+        """Take other chances of levels, by pattern, and by field for pairs not compared."""
+        last = -np.log([chances[-1] for chances in u])
+        seen = self.place[self.n_patterns :] < self.offsets[-1]
+        self.constant[:] = np.concatenate([gain, np.where(seen, last, 0.0)])
 
     @property
     def patterns(self) -> Patterns:
@@ -193,15 +192,35 @@ class Exemplar:
         """Say which fields move together."""
         self.dependence = dependence
         self._gain = np.exp(self.constant)
+        self.counts_errors = dependence is not None and dependence.tau is not None
         if dependence is None:
             self.kept = np.ones((1, self.n_fields), dtype=bool)
             self.rho_weights = np.ones(1)
-            self._scale: FloatArray = np.ones(len(self.place))
+            self.unlinked: Unlinked | None = None
             return
         self.kept = ~dependence.replaced
         self.rho_weights = dependence.rho_weights
         self.weights = dependence.m_weights
-        self._scale = np.exp(-dependence.log_unlinked(self.place, self.constant))
+        what = self.place, self.constant, self._number, self.shown.size
+        self.unlinked = Unlinked(dependence, *what)
+
+    @property
+    def _replaced(self) -> IntArray:
+        """The fields that each class replaces, by bits."""
+        result: IntArray = (~self.kept @ (1 << np.arange(self.n_fields))).astype(np.int64)
+        return result
+
+    @property
+    def has_doubts(self) -> bool:
+        """Whether it is sampled how many pairs share some sets of fields."""
+        return self.dependence is not None and bool(self.dependence.sampled.any())
+
+    def _scale(self, values: Values) -> FloatArray:
+        """Return one over the chance of patterns between unrelated records."""
+        if self.unlinked is None:
+            return np.ones(len(self.place))
+        result: FloatArray = 1 / self.unlinked.ratio(values.get("shared", NO_SETS))
+        return result
 
     def _number_patterns(self, compared: Outcomes) -> NDArray[np.int32]:
         """Give each outcome a number, and last those of pairs not compared, by what both show."""
@@ -210,7 +229,10 @@ class Exemplar:
         missing = self.offsets[-1]
         place = np.where(seen, compared.levels + self.offsets[:-1], missing).astype(np.int64)
         constant = -np.log(np.where(seen, compared.chance, 1.0))
-        first, pattern = distinct_rows([*place.T, *constant.view(np.int64).T])
+        bands = np.zeros_like(compared.levels) if compared.bands is None else compared.bands
+        told_apart = [*place.T, *constant.view(np.int64).T, *bands.T]
+        first, pattern = distinct_rows(told_apart)
+        self.bands: NDArray[np.int8] = bands[first]
         masks = np.arange(1 << self.n_fields)
         both = (masks[:, None] >> np.arange(self.n_fields)) & 1 == 1
         apart = np.where(both, self.offsets[1:] - 1, missing)
@@ -253,6 +275,7 @@ class Exemplar:
     def without_records(self) -> "Exemplar":
         """Return what does not depend on how many records there are."""
         bare = copy.copy(self)
+        bare.unlinked = None
         bare.shown = self.shown[:0].copy()
         bare.parts = Parts.of(np.empty((0, 2), dtype=np.int32), np.empty(0, dtype=np.int32))
         bare._pattern = self._pattern[:0].copy()
@@ -273,6 +296,13 @@ class Exemplar:
         """Which fields are replaced at once, in words; nothing comes first."""
         return [self.named(~kept) or "nothing" for kept in self.kept]
 
+    @property
+    def doubtful_names(self) -> list[str]:
+        """Which sets of fields may be shared by unrelated records, in words."""
+        if self.dependence is None:
+            return []
+        return [self.named(fields) for fields in self.dependence.shared[self.dependence.sampled]]
+
     def named(self, fields: Masks) -> str:
         """Write a set of fields."""
         return " + ".join(self.listed(fields))
@@ -282,14 +312,33 @@ class Exemplar:
         return [name for name, inside in zip(self.names, fields, strict=True) if inside]
 
     def start(self) -> Values:
-        """Return m and rho as they are expected."""
+        """Return m, rho and tau as they are expected."""
         if self.dependence is None:
             return {"m": self._normalised(self.weights)}
-        classes = {"rho": self.dependence.rho.copy()} if self.has_classes else {}
-        return {"m": self.dependence.m.copy()} | classes
+        values = {"m": self.dependence.m.copy()}
+        if self.has_classes:
+            values["rho"] = self.dependence.rho.copy()
+        if self.dependence.tau is not None:
+            values["tau"] = self.dependence.tau.copy()
+        if self.has_doubts:
+            values["shared"] = self.dependence.n_shared[self.dependence.sampled]
+        return values
 
     def _rho(self, values: Values) -> FloatArray:
         return values["rho"] if self.has_classes else np.ones(1)
+
+    def _wrong(self, values: Values) -> FloatArray:
+        """Return the chance of an error by field, before their number is weighed."""
+        others = values["m"].copy()
+        others[self.offsets[:-1]] = 0.0
+        result: FloatArray = np.add.reduceat(others, self.offsets[:-1])
+        return result
+
+    def _tilts(self, values: Values) -> FloatArray:
+        """Return what the number of errors weighs, by what is seen and how many are wrong."""
+        if not self.counts_errors:
+            return np.ones((1 << self.n_fields, self.n_fields + 1))
+        return error_counts.tilts(self._wrong(values), values["tau"])
 
     def _normalised(self, weights: FloatArray) -> FloatArray:
         """Scale the levels of each field to sum to one."""
@@ -300,9 +349,10 @@ class Exemplar:
     def ratios(self, values: Values) -> Ratios:
         """Return the evidence of patterns."""
         m = np.append(values["m"], 1.0)  # 1 for a missing value
-        whole, classes = kernels.pattern_ratios(
-            self.place, self._gain, self._scale, self.kept, self._rho(values), m
-        )
+        whole, classes = pattern_ratios(
+            self.place, self._gain, self._scale(values), self._replaced, self._rho(values), m,
+            self._tilts(values), self.offsets,
+        )  # fmt: skip
         return Ratios(whole[: self.n_patterns], whole[self.n_patterns :], classes)
 
     def count(
@@ -312,37 +362,73 @@ class Exemplar:
         lists: tuple[IntArray, NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]],
         members: NDArray[np.int32],
         sizes: NDArray[np.int32],
-    ) -> LevelCounts:
-        """Draw the exemplars of clusters, and what was replaced, given m and rho; count levels.
+    ) -> PatternCounts:
+        """Draw the exemplars of clusters, and count the patterns of the others against them.
 
         ``lists`` are those of the records, in the order in which the members are numbered, and what
         each shows.
         """
-        counts = kernels.count_levels(
-            rng, *lists, ratios.ratio, ratios.apart, self.place, self.kept, ratios.classes,
-            int(self.offsets[-1]) + 1, members, sizes,
-        )  # fmt: skip
-        return LevelCounts(*counts)
+        counts = kernels.count_patterns(rng, *lists, ratios.ratio, ratios.apart, members, sizes)
+        return PatternCounts(*counts)
 
-    def update(self, rng: np.random.Generator, values: Values, counts: LevelCounts) -> Values:
-        """Draw m and rho given what was counted."""
+    def update(
+        self, rng: np.random.Generator, values: Values, counts: PatternCounts, ratios: Ratios
+    ) -> Values:
+        """Draw m, rho and tau given what was counted with these ratios."""
         if self.fixed:
             return values
-        drawn = np.maximum(rng.standard_gamma(self.weights + counts.of_level[:-1]), 1e-300)
-        result = dict(values) | {"m": self._normalised(drawn)}
+        (rows,) = np.nonzero(counts.against)
+        by_class = draw_classes(rng, counts.against[rows], ratios.classes[rows])
+        result = dict(values)
         if self.has_classes:
-            rho = np.maximum(rng.standard_gamma(self.rho_weights + counts.of_class), 1e-300)
-            result["rho"] = rho / rho.sum()
-        return result
+            drawn = rng.standard_gamma(self.rho_weights + by_class.sum(axis=0))
+            result["rho"] = np.maximum(drawn, 1e-300) / np.maximum(drawn, 1e-300).sum()
+        # Looking at all patterns takes long where there are many: then it is done now and then.
+        if self.unlinked is not None and self.has_doubts and rng.random() < self.unlinked.frequency:
+            result["shared"] = self.unlinked.draw(rng, values["shared"], counts.inside)
+        kept = KeptLevels.of(self.place[rows], by_class, self.kept, self.offsets)
+        if self.counts_errors:
+            return result | self._draw_errors(rng, values, kept)
+        drawn = np.maximum(rng.standard_gamma(self.weights + kept.of_level), 1e-300)
+        return result | {"m": self._normalised(drawn)}
+
+    def _draw_errors(self, rng: np.random.Generator, values: Values, kept: KeptLevels) -> Values:
+        """Draw which fields that are not seen are wrong, then tau, then m."""
+        wrong = self._wrong(values)
+        log_odds = np.log(wrong) - np.log1p(-wrong)
+        tau = values["tau"].copy()
+        records, n_wrong = np.zeros(tau.size), kept.n_wrong.astype(float)
+        chances = error_counts.count_chances(wrong)
+        given = kept.seen, kept.wrong, kept.number, chances, tau, np.exp(log_odds)
+        draw_hidden_errors(rng, *given, records, n_wrong)
+        first = self.offsets[:-1]
+        right_weights = self.weights[first]
+        wrong_weights = np.add.reduceat(self.weights, first) - right_weights
+        n_right = records.sum() - n_wrong
+        steps = error_counts.SPREAD, error_counts.FREEDOM, error_counts.first_falling(tau.size)
+        prior = np.concatenate([right_weights, wrong_weights, steps])
+        slice_errors(rng, tau, log_odds, records, n_right, n_wrong, prior)
+        near = np.maximum(rng.standard_gamma(self.weights + kept.of_level), 1e-300)
+        near[first] = 0.0
+        odds = np.maximum(np.exp(log_odds), 1e-300)
+        m = self._normalised(near) * np.repeat(odds / (1 + odds), np.diff(self.offsets))
+        m[first] = 1 / (1 + odds)
+        return {"m": np.maximum(m, 1e-300), "tau": tau}
 
     def sampled(self, values: Values) -> dict[str, Any]:
-        """Return m, all fields after each other, and rho, as they are kept in the posterior."""
+        """Return m, all fields after each other, and rho, as they are kept in the posterior.
+
+        In place of tau, by which the numbers of errors are weighed, stands how often each is.
+        """
         if self.fixed:
             return {}
-        return {name: values[name].copy() for name in self.start()}
+        kept = {name: values[name].copy() for name in self.start() if name != "tau"}
+        if self.counts_errors:
+            kept["errors"] = error_counts.distribution(self._wrong(values), values["tau"])
+        return kept
 
     def log_hyper(self, values: Values) -> float:
-        """Log prior density of m and rho."""
+        """Log prior density of m, rho and tau."""
         if self.fixed:
             return 0.0
         from scipy.stats import dirichlet
@@ -351,6 +437,10 @@ class Exemplar:
         total = sum(dirichlet(self.weights[a:b]).logpdf(values["m"][a:b]) for a, b in bounds)
         if self.has_classes:
             total += dirichlet(self.rho_weights).logpdf(values["rho"])
+        if self.counts_errors:
+            total += error_counts.log_prior(values["tau"])
+        if self.unlinked is not None and self.has_doubts:
+            total += self.unlinked.log_density(values["shared"])
         return float(total)
 
     def log_likelihood(self, labels: IntArray, values: Values) -> float:
@@ -375,24 +465,58 @@ class Exemplar:
         patterns, place = np.unique(self.patterns_of(pairs), return_inverse=True)
         start = self.start()
         n_draws = len(draws["m"]) if "m" in draws else 1
-        picks = np.unique(np.linspace(0, n_draws - 1, DRAWS_FOR_EVIDENCE).astype(int))
+        cost = patterns.size * len(self.kept) * self.n_fields**2
+        wanted = int(np.clip(WORK_FOR_EVIDENCE / max(cost, 1), 5, DRAWS_FOR_EVIDENCE))
+        picks = np.unique(np.linspace(0, n_draws - 1, wanted).astype(int))
         total = np.zeros((patterns.size, self.n_fields))
         for pick in picks:
-            values = {name: draws[name][pick] if name in draws else start[name] for name in start}
-            total += self._by_field(values, patterns)
-        return (total / picks.size - self._unlinked_by_field(patterns))[place]
+            drawn = {name: array[pick] for name, array in draws.items()}
+            values = start if self.fixed else self.values({**start, **drawn})
+            total += self._by_field(patterns, partial(self._log_linked, values))
+            total -= self._by_field(patterns, partial(self._log_unlinked, values))
+        return (total / picks.size)[place]
 
-    def _by_field(self, values: Values, patterns: IntArray) -> FloatArray:
-        """Divide the log chance of patterns in an entity, over independent fields, by field."""
-        log_m = np.append(np.log(values["m"]), 0.0)[self.place[patterns]] + self.constant[patterns]
-        return _differences(log_m, self.kept, self._rho(values))
+    def _by_field(
+        self, patterns: IntArray, log_chance: Callable[[NDArray[np.int32], FloatArray], FloatArray]
+    ) -> FloatArray:
+        """Divide the log chance of patterns, over independent fields, among the fields.
 
-    def _unlinked_by_field(self, patterns: IntArray) -> FloatArray:
-        """Divide the log chance of patterns between unrelated records among the fields."""
-        if self.dependence is None or not len(self.dependence.shared):
-            return np.zeros((patterns.size, self.n_fields))
-        log_typed = np.append(np.log(self.dependence.typed), 0.0)[self.place[patterns]]
-        return _differences(log_typed + self.constant[patterns], *self.dependence.unlinked)
+        A field has what it adds to those before it, on average over both orders of the fields.
+        """
+        places, constants = self.place[patterns], self.constant[patterns]
+        total = np.zeros(places.shape)
+        for order in (range(self.n_fields), range(self.n_fields - 1, -1, -1)):
+            place = np.full_like(places, self.offsets[-1])
+            constant = np.zeros_like(constants)
+            before = log_chance(place, constant)
+            for f in order:
+                place[:, f], constant[:, f] = places[:, f], constants[:, f]
+                after = log_chance(place, constant)
+                total[:, f] += (after - before) / 2
+                before = after
+        return total
+
+    def _log_linked(
+        self, values: Values, place: NDArray[np.int32], constant: FloatArray
+    ) -> FloatArray:
+        """Log chance of levels in an entity, over independent fields of unrelated records."""
+        m = np.append(values["m"], 1.0)
+        ratio, _ = pattern_ratios(
+            place, np.exp(constant), np.ones(len(place)), self._replaced, self._rho(values), m,
+            self._tilts(values), self.offsets,
+        )  # fmt: skip
+        result: FloatArray = np.log(np.maximum(ratio, SMALLEST_RATIO))
+        return result
+
+    def _log_unlinked(
+        self, values: Values, place: NDArray[np.int32], constant: FloatArray
+    ) -> FloatArray:
+        """Log chance of levels between unrelated records, over independent fields."""
+        if self.unlinked is None:
+            return np.zeros(len(place))
+        base, parts = self.unlinked.divide(place, constant)
+        result: FloatArray = np.log(base + parts @ values.get("shared", NO_SETS))
+        return result
 
     def patterns_of(self, pairs: NDArray[Any]) -> IntArray:
         """Return the pattern of each pair, compared or not."""
@@ -415,11 +539,16 @@ class Exemplar:
         return result
 
     def values(self, parameters: Mapping[str, Any]) -> Values:
-        """Complete what a user gave."""
+        """Complete what a user gave; the numbers of errors as often as each is, or as tau."""
         result = self.start()
+        if self.counts_errors and "errors" in parameters:
+            chances = np.asarray(parameters["errors"], dtype=float)
+            wrong = 1 - np.asarray(parameters["m"], dtype=float)[self.offsets[:-1]]
+            parameters = {**parameters, "tau": error_counts.tau_of(wrong, chances)}
         for name, expected in result.items():
             if name not in parameters and not self.fixed:
-                raise ModelError(f"The model needs a value for {name!r}, which has a prior.")
+                shown = "errors" if name == "tau" else name
+                raise ModelError(f"The model needs a value for {shown!r}, which has a prior.")
             given = np.asarray(parameters.get(name, expected), dtype=float)
             if given.shape != expected.shape:
                 what = "those of all fields after each other" if name == "m" else "one a class"
@@ -439,41 +568,3 @@ def _parts(pairs: NDArray[np.int32] | Parts, which: NDArray[np.int32] | None) ->
         which = np.arange(len(pairs), dtype=np.int32)
     order = np.lexsort([pairs[:, 1], pairs[:, 0]])
     return Parts.of(pairs[order], which[order])
-
-
-def _differences(
-    log_ratios: FloatArray, fields: NDArray[np.bool_], chance: FloatArray
-) -> FloatArray:
-    """Return what each field adds to a mixture, on average over both orders of the fields."""
-    small = np.abs(log_ratios).sum(axis=1) < LARGEST_PRODUCT
-    result = np.empty_like(log_ratios)
-    result[~small] = _log_differences(log_ratios[~small], fields, chance)
-    ratios = np.exp(log_ratios[small]).T
-    total = np.zeros_like(ratios)
-    for order in (range(len(ratios)), range(len(ratios) - 1, -1, -1)):
-        parts = np.repeat(np.maximum(chance, SMALLEST_CHANCE)[:, None], ratios.shape[1], axis=1)
-        before = np.log(parts.sum(axis=0))
-        for f in order:
-            np.multiply(parts, ratios[f], out=parts, where=fields[:, f, None])
-            after = np.log(parts.sum(axis=0))
-            total[f] += (after - before) / 2
-            before = after
-    result[small] = total.T
-    return result
-
-
-def _log_differences(
-    log_ratios: FloatArray, fields: NDArray[np.bool_], chance: FloatArray
-) -> FloatArray:
-    """Return the same for any ratios, slowly."""
-    n_fields = log_ratios.shape[1]
-    total = np.zeros_like(log_ratios)
-    for order in (range(n_fields), range(n_fields - 1, -1, -1)):
-        so_far = np.zeros_like(log_ratios)
-        before = log_mixture(so_far, fields, chance)
-        for f in order:
-            so_far[:, f] = log_ratios[:, f]
-            after = log_mixture(so_far, fields, chance)
-            total[:, f] += (after - before) / 2
-            before = after
-    return total

@@ -43,6 +43,9 @@ MANY = 2.0
 COMMON = 1 / 16
 """Agreement that chance gives to so many pairs a record identifies nobody."""
 
+FEW_VALUES = 0.34
+"""A field on which unrelated records agree so often moves with others, but changes with none."""
+
 FEWEST_FAILURES = 0.01
 GUESSED_REPLACED = 0.1
 MOST_SHARED, MOST_REPLACED, LARGEST_GROUP = 60, 60, 6
@@ -85,11 +88,13 @@ class Sets(NamedTuple):
     """Sets of fields, as bits: shared, with a first guess of the pairs, and replaced at once.
 
     ``known[set]`` is the number of pairs that share at least the set, where it was counted.
+    ``couples`` are those of two fields that may be replaced at once.
     """
 
     shared: dict[int, float]
     known: dict[int, float]
     replaced: list[int]
+    couples: tuple[int, ...] = ()
 
 
 class Counts(NamedTuple):
@@ -133,7 +138,8 @@ def find_sets(patterns: Patterns, chances: Chances) -> Sets:
     n_fields = len(chances.u)
     whole = (1 << n_fields) - 1
     known = _known(chances)
-    groups = _groups(known)
+    telling = _telling(known, chances)
+    groups = _groups(telling)
     exact = _count(patterns, chances, known, groups, exactly=True)
     nearly = _count(patterns, chances, known, groups, exactly=False)
     least = max(LEAST_SHARE * chances.n_records, LEAST_PAIRS)
@@ -141,7 +147,7 @@ def find_sets(patterns: Patterns, chances: Chances) -> Sets:
     more = exact.joint - exact.by_chance
     at_once = (more > joint) & (more > LIFT * np.maximum(exact.failing, 1.0))
     identifies = exact.unconfirmed < UNCONFIRMED
-    moving = at_once & identifies & _left_a_couple(known, n_fields)
+    moving = at_once & identifies & _left_a_couple(telling, n_fields)
     taken_along = sorted(np.flatnonzero(moving).tolist(), key=lambda one: -more[one])
     candidates = [one for group in groups for one in _subsets(group)]
     candidates += [_apart_with(patterns, chances, one) for one in taken_along]
@@ -165,12 +171,12 @@ def find_sets(patterns: Patterns, chances: Chances) -> Sets:
         one: found[one] for one in ranked if one.bit_count() >= 2 and one not in {*moved, *known}
     }
     kept = list(shared)[: max(MOST_SHARED, len(known))]
-    return Sets({one: shared[one] for one in kept}, known, replaced)
+    return Sets({one: shared[one] for one in kept}, known, replaced, tuple(telling))
 
 
 def _alike(patterns: Patterns, chances: Chances, exact: Counts, nearly: Counts) -> FloatArray:
     """Return how many pairs agree on each set not quite, where entities would mostly do exactly."""
-    agree, apart = _agreement(patterns, chances)
+    agree, apart = agreement(patterns, chances)
     sure = np.where(apart.any(axis=1), 0.0, patterns.number)
     mistyped = np.ones(1)
     for same, alike in zip((patterns.levels == 0).T, agree.T, strict=True):
@@ -184,13 +190,13 @@ def _alike(patterns: Patterns, chances: Chances, exact: Counts, nearly: Counts) 
 
 def _apart_with(patterns: Patterns, chances: Chances, agreed: int) -> int:
     """Return the fields that mostly differ where just those of a set agree."""
-    agree, apart = _agreement(patterns, chances)
+    agree, apart = agreement(patterns, chances)
     rows = (agree @ (1 << np.arange(agree.shape[1])) == agreed) & (apart.sum(axis=1) >= 2)
     differ = patterns.number[rows] @ apart[rows] > 0.5 * patterns.number[rows].sum()
     return int(differ @ (1 << np.arange(differ.size)))
 
 
-def _agreement(patterns: Patterns, chances: Chances) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def agreement(patterns: Patterns, chances: Chances) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Tell which fields agree in each pattern, and which differ."""
     agree = np.column_stack(
         [good[level] for good, level in zip(chances.agrees, patterns.levels.T, strict=True)]
@@ -218,6 +224,12 @@ def _known(chances: Chances) -> dict[int, float]:
         if excess > MANY * chances.n_records:
             result[1 << f | 1 << g] = excess / shown
     return result
+
+
+def _telling(known: dict[int, float], chances: Chances) -> dict[int, float]:
+    """Leave out couples with a field of few values: first names tell the sex, and stay."""
+    few = [f for f, u in enumerate(chances.u) if u[0] > FEW_VALUES]
+    return {one: n for one, n in known.items() if not any(one >> f & 1 for f in few)}
 
 
 def _groups(couples: dict[int, float]) -> list[int]:
@@ -249,7 +261,7 @@ def _count(
 ) -> Counts:
     """Count what pairs do that agree on each set, exactly or nearly."""
     n_fields = len(chances.u)
-    agree, apart = _agreement(patterns, chances)
+    agree, apart = agreement(patterns, chances)
     same = patterns.levels == 0
     bits = 1 << np.arange(n_fields)
     sets, n_sets = agree @ bits, 1 << n_fields

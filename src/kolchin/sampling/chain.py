@@ -271,8 +271,8 @@ class Chain:
         self._count_sizes(np.zeros(capacity + 1, dtype=np.int64))
         kernels.count_sizes(self.following, self.size_counts)
 
-    def refresh(self) -> None:
-        """Update all parameters, given the partition.
+    def refresh(self, hold_levels: bool = False) -> None:
+        """Update all parameters, given the partition, but for those of compared fields if held.
 
         Those that are drawn with the links would creep here: they are drawn now and then.
         """
@@ -281,15 +281,17 @@ class Chain:
             drawn = prior.drawn_with_links(self.model.n_records)
             names = set(prior.ranges) - set(drawn)
         else:
-            self._refresh_fields()
+            self._refresh_fields(hold_levels)
         self.prior_values = prior.update(self.rng, self.prior_values, self.counts, names)
         self._tabulate()
 
-    def _refresh_fields(self) -> None:
+    def _refresh_fields(self, hold_levels: bool = False) -> None:
         cells, levels = self.statistics
         self.own_values = self.model.likelihood.update(self.rng, self.own_values, cells)
-        if self.model.compared is not None and levels is not None:
-            self.own_values = self.model.compared.update(self.rng, self.own_values, levels)
+        if self.model.compared is not None and levels is not None and not hold_levels:
+            self.own_values = self.model.compared.update(
+                self.rng, self.own_values, levels, self.ratios
+            )
             self.ratios = self.model.compared.ratios(self.own_values)
         self._statistics = None
 

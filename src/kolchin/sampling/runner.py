@@ -30,6 +30,10 @@ from kolchin.sampling.weights import can_be_sharded
 from kolchin.work import Work, workplace
 
 SECONDS_BETWEEN_LOOKS = 0.25
+HELD = 8
+"""In the first of so many parts of learning, what compared fields say stays as it was fitted: a
+start without links would else teach that nothing is ever linked."""
+
 MOVES_AT_ONCE = 200_000
 """Between two calls of the kernel a chain can be stopped."""
 
@@ -109,7 +113,7 @@ class Worker:
         self.moves_left = self.moves
         if self.steps > plan.warmup and (self.steps - plan.warmup) % plan.thin == 0:
             self.draws.add(*chain.draw())
-        chain.refresh()
+        chain.refresh(hold_levels=HELD * self.steps <= plan.learning)
         if self.steps <= plan.learning:
             if 4 * self.steps >= plan.learning:
                 chain.observe(self.proposals)

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from kolchin import kernels
 from kolchin.likelihoods.categorical import Cells
-from kolchin.likelihoods.exemplar import LevelCounts, Ratios
+from kolchin.likelihoods.exemplar import Ratios
+from kolchin.likelihoods.pattern_counts import PatternCounts
 from kolchin.model import Model
 from kolchin.parameters import FloatArray, IntArray
 from kolchin.sampling.layout import Layout, Shard
@@ -30,7 +31,7 @@ class Statistics(NamedTuple):
     """What the parameters of the fields depend on, of some clusters; they add up."""
 
     cells: Cells
-    levels: LevelCounts | None
+    levels: PatternCounts | None
 
     def plus(self, other: "Statistics") -> "Statistics":
         """Add those of other clusters."""

@@ -1,0 +1,106 @@
+"""How often unrelated entities agree by chance, learnt about entities (model section 6).
+
+Frequencies that are counted on records take every entity for as many as it has records, and a
+record for a coincidence with itself: a field that identifies could then never say so. Of the pairs
+of records that agree exactly, those that are expected to be of one entity are taken out; what is
+left are coincidences.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kolchin.comparison import Comparisons
+from kolchin.likelihoods.sharing import Patterns
+from kolchin.parameters import FloatArray
+
+UNSEEN_PAIRS, UNSEEN_RECORDS = 0.5, 0.0025
+"""Coincidences that might have been seen beside those that were: half a pair, and one for so many
+records, since values that nobody has yet may coincide too."""
+
+FIRST_SHARE = 2 / 3
+"""Before anything is fitted, at most so many of the pairs that agree are of one entity."""
+
+MOST_AGREEMENT = 1 - 1e-6
+
+
+class Coincidences(NamedTuple):
+    """What is known of agreement, by field: all of it, before links are taken out.
+
+    ``agreeing[f][b]`` counts the pairs of records that agree exactly on a value of band b,
+    ``share[f][b]`` is the share of records with such a value, ``n_shown[f]`` how many records have
+    one at all. ``band[p, f]`` is the band of pattern p where it agrees exactly. ``near[f]`` divides
+    pairs that differ among the other levels.
+    """
+
+    agreeing: tuple[FloatArray, ...]
+    share: tuple[FloatArray, ...]
+    n_shown: FloatArray
+    band: NDArray[np.int8]
+    near: tuple[FloatArray, ...]
+
+    @classmethod
+    def of(cls, comparisons: Comparisons, band: NDArray[np.int8]) -> "Coincidences":
+        """Count on what was compared; ``band`` is by pattern and field."""
+        n_shown = comparisons.shows.sum(axis=0).astype(float)
+        agreeing = tuple(
+            np.maximum(squares * n**2 - share * n, 0.0) / 2
+            for squares, share, n in zip(
+                comparisons.band_u, comparisons.band_m, n_shown, strict=True
+            )
+        )
+        near = tuple(u[1:] / max(float(u[1:].sum()), 1e-300) for u in comparisons.u)
+        return cls(agreeing, comparisons.band_m, n_shown, band, near)
+
+    def first_links(self, n_linked: float, n_records: int, exact: FloatArray) -> list[FloatArray]:
+        """Guess how many pairs that agree are of one entity, by field and band."""
+        return [
+            np.minimum(FIRST_SHARE * agreeing, n_linked * (n / n_records) ** 2 * same * share)
+            for agreeing, share, n, same in zip(
+                self.agreeing, self.share, self.n_shown, exact, strict=True
+            )
+        ]
+
+    def counted(self, patterns: Patterns, taken: FloatArray) -> list[FloatArray]:
+        """Add up the pairs taken out of each pattern by field and band of exact agreement."""
+        result = []
+        for f, agreeing in enumerate(self.agreeing):
+            rows = patterns.levels[:, f] == 0
+            counts = np.bincount(self.band[rows, f], taken[rows], agreeing.size)
+            result.append(counts.astype(float))
+        return result
+
+    def chances(
+        self, taken: list[FloatArray], taken_of_all: FloatArray, unseen: bool
+    ) -> tuple[tuple[FloatArray, ...], tuple[FloatArray, ...]]:
+        """Return by field the chance of each level, and that of exact agreement on a value by band.
+
+        ``taken`` are the pairs that are no coincidences, by field and band of exact agreement, and
+        ``taken_of_all[f]`` all of them in which both records show field f.
+        """
+        of_level, of_value = [], []
+        for f, (agreeing, share) in enumerate(zip(self.agreeing, self.share, strict=True)):
+            n = self.n_shown[f]
+            rest = max(n * (n - 1) / 2 - taken_of_all[f], 1.0)
+            more = (UNSEEN_PAIRS + (UNSEEN_RECORDS * n if unseen else 0.0)) * share
+            by_band = (np.maximum(agreeing - taken[f], 0.0) + more) / rest
+            exact = min(float(by_band.sum()), MOST_AGREEMENT)
+            of_value.append(np.minimum(by_band / np.maximum(share, 1e-300), MOST_AGREEMENT))
+            of_level.append(np.append(exact, (1 - exact) * self.near[f]))
+        return tuple(of_level), tuple(of_value)
+
+    def gains(
+        self,
+        patterns: Patterns,
+        of_level: tuple[FloatArray, ...],
+        of_value: tuple[FloatArray, ...],
+    ) -> FloatArray:
+        """Return minus the log of the chance of each pattern's levels, 0 where one is missing."""
+        gain = np.zeros(patterns.levels.shape)
+        for f, levels in enumerate(patterns.levels.T):
+            chance = of_level[f][levels]
+            exact = levels == 0
+            chance[exact] = of_value[f][self.band[exact, f]]
+            gain[:, f] = np.where(levels < 0, 0.0, -np.log(np.maximum(chance, 1e-300)))
+        return gain
