@@ -78,6 +78,13 @@ class PriorName(StrEnum):
     ESCD = "escd"
 
 
+class LikelihoodName(StrEnum):
+    """How records of one entity resemble each other."""
+
+    COMPARED = "compared"
+    CATEGORICAL = "categorical"
+
+
 TimeLimit = Annotated[
     str,
     typer.Option(
@@ -183,6 +190,10 @@ def resolve(
         ),
     ] = None,
     prior: Annotated[PriorName, typer.Option(help="Prior over partitions.")] = PriorName.NBD,
+    likelihood: Annotated[
+        LikelihoodName,
+        typer.Option(help="How near values are, and what moves together; or categories alone."),
+    ] = LikelihoodName.COMPARED,
     chains: Annotated[int, typer.Option(min=1, help="Number of chains.")] = 4,
     draws: Annotated[
         int | None, typer.Option(min=1, help="Draws of each chain; by default until enough.")
@@ -221,6 +232,7 @@ def resolve(
             one_per_source=one_per_source,
             keys=[tuple(name.strip() for name in key.split(",")) for key in keys or ()],
             prior=prior.value,
+            likelihood=likelihood.value,
             chains=chains,
             draws=draws,
             seed=seed,

@@ -77,16 +77,17 @@ def test_kinds_are_inferred(result):
     assert result.links.columns[4:] == list(FIELDS)
 
 
-def test_bits_are_those_of_both_likelihoods(result):
+def test_bits_are_those_of_one_likelihood_of_all_fields(result):
     rows = result._pairs.select("record_a", "record_b").to_numpy()
-    model, drawn = result._model, result.posterior.parameters
-    delta = drawn["delta"].reshape(-1, 1)
-    m = drawn["m"].reshape(-1, drawn["m"].shape[-1])
-    assert result.links["sex"].to_numpy() == pytest.approx(
-        model.likelihood.pair_evidence(rows, delta)[:, 0] / math.log(2)
-    )
-    assert result.links.select(FIELDS[1:]).to_numpy() == pytest.approx(
-        model.compared.pair_evidence(rows, {"m": m}) / math.log(2)
+    model = result._model
+    assert model.likelihood.n_fields == 0
+    drawn = {
+        name: array.reshape(-1, array.shape[-1])
+        for name, array in result.posterior.parameters.items()
+        if name in ("m", "rho", "errors", "shared")
+    }
+    assert result.links.select(FIELDS).to_numpy() == pytest.approx(
+        model.compared.pair_evidence(rows, drawn) / math.log(2)
     )
     assert result.links.filter(pl.col("probability") > 0.9)["name"].min() > 0
 
@@ -104,7 +105,9 @@ def test_explanations_say_how_values_compare(result):
 
 def test_parameters_are_named_by_field_and_level(result):
     names = [n for n in result.summary()["parameters"] if n.startswith("m[")]
-    assert names[:3] == ["m[name: exact]", "m[name: mistyped]", "m[name: similarity 0.88]"]
+    assert names[:3] == ["m[sex: exact]", "m[sex: different]", "m[name: exact]"]
+    errors = [n for n in result.summary()["parameters"] if n.startswith("errors[")]
+    assert errors == [f"errors[{k} of 5]" for k in range(6)]
 
 
 def test_learning_what_moves_together_has_a_time_of_its_own(result):
@@ -141,7 +144,7 @@ def test_a_run_is_resumed_to_the_bit(table, tmp_path):
 
 def test_inputs_keep_kinds_cuts_and_values(tmp_path):
     fields = [
-        kp.Categorical("sex", frequencies={"f": 0.6, "m": 0.4}),
+        kp.Categorical("sex"),
         kp.Text("name", cuts=(0.9,)),
         kp.Date("born"),
         kp.Number("height", cuts=(0.1, 0.2)),
@@ -153,10 +156,34 @@ def test_inputs_keep_kinds_cuts_and_values(tmp_path):
     again = Input.load(tmp_path).records
     assert again.vocabularies == given.records.vocabularies
     assert [type(v[0]) for v in again.vocabularies] == [str, str, date, float, str]
-    assert again.fields[1:] == given.records.fields[1:]
-    assert again.fields[0] == kp.Categorical("sex")
+    assert again.fields == given.records.fields
     assert np.array_equal(again.codes, given.records.codes)
+
+
+def test_inputs_keep_frequencies_where_values_are_categories(tmp_path):
+    fields = [kp.Categorical("sex", frequencies={"f": 0.6, "m": 0.4}), kp.Categorical("zip")]
+    how = {"likelihood": "categorical", "chains": 1, "draws": 2, "seed": 1, "progress": False}
+    result = kp.resolve(people(), fields=fields, **how)
+    assert "delta" in result.summary()["parameters"]
+    result._given.save(tmp_path)
+    again = Input.load(tmp_path).records
+    assert again.fields[0] == kp.Categorical("sex")
     assert again.frequencies[0].tolist() == [0.6, 0.4]
+    with pytest.raises(kp.ModelError, match="'sex' can only be given with likelihood"):
+        kp.resolve(people(), fields=fields, chains=1, draws=2, seed=1, progress=False)
+
+
+def test_the_likelihood_is_asked_for():
+    how = {"id": "rec", "chains": 1, "draws": 2, "seed": 1, "progress": False}
+    surveyed = people().select("rec", "sex", "zip")
+    assert "delta" in kp.resolve(surveyed, likelihood="categorical", **how).summary()["parameters"]
+    asked = kp.resolve(surveyed, **how).summary()
+    assert "m[sex: exact]" in asked["parameters"]
+    assert asked["settings"]["likelihood"] == "compared"
+    with pytest.raises(kp.ModelError, match=r"must be one of compared, categorical\. Got 'exact'"):
+        kp.resolve(surveyed, likelihood="exact", **how)
+    with pytest.raises(kp.ModelError, match="leave one of the two out"):
+        kp.resolve(surveyed, likelihood="categorical", keys=[("zip",)], **how)
 
 
 def test_a_comparator_is_refused_where_it_would_be_lost(table, tmp_path):

@@ -21,8 +21,8 @@ def posterior(seed=1):
     return kp.Posterior.from_draws(100, chains)
 
 
-def test_a_size_that_one_cluster_has_is_described_but_not_waited_for():
+def test_parameters_are_described_but_not_waited_for():
     drawn = posterior()
     names = set(described(drawn)["quantity"])
-    assert {"mu[1]", "mu[2]", "mu[3]"} <= names
-    assert names - set(monitored(drawn)["quantity"]) == {"mu[3]"}
+    assert {"mu[1]", "mu[2]", "mu[3]", "log_joint", "largest"} <= names
+    assert set(monitored(drawn)["quantity"]) == {"n_clusters", "singletons"}

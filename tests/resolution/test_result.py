@@ -59,18 +59,23 @@ def test_links_carry_probability_and_evidence(finished, people):
 def test_evidence_is_the_posterior_mean_of_log_bayes_factors(finished):
     """A field's factor is what the two records add to the likelihood by being one."""
     result, _ = finished
-    model = kp.Model(result._given.records)
+    model = result._model
     pair = result.links.row(0)
     rows = [result._given.row_of(pair[0]), result._given.row_of(pair[1])]
     apart = np.arange(60)
     together = apart.copy()
     together[rows[1]] = rows[0]
-    deltas = result.posterior.parameters["delta"].ravel()
-    bits = [
-        model.likelihood.log_likelihood(together, {"delta": np.full(4, d)})
-        - model.likelihood.log_likelihood(apart, {"delta": np.full(4, d)})
-        for d in deltas
-    ]
+    drawn = {
+        name: array.reshape(-1, *array.shape[2:])
+        for name, array in result.posterior.parameters.items()
+    }
+    bits = []
+    for k in range(len(drawn["m"])):
+        values = model.compared.values({name: array[k] for name, array in drawn.items()})
+        bits.append(
+            model.compared.log_likelihood(together, values)
+            - model.compared.log_likelihood(apart, values)
+        )
     assert sum(pair[4:]) == pytest.approx(np.mean(bits) / np.log(2))
 
 
@@ -83,7 +88,7 @@ def test_summary_has_what_users_rely_on(finished):
     assert set(summary["n_entities"]) == spread
     assert set(summary["sizes"]) == {"singletons", "largest", "mean", "q90"}
     assert all(set(values) == spread for values in summary["sizes"].values())
-    assert {"delta", "mu[1]", "mu[2]"} <= set(summary["parameters"])
+    assert {"errors[0 of 4]", "mu[1]", "mu[2]"} <= set(summary["parameters"])
     assert all(set(values) == spread for values in summary["parameters"].values())
     assert {"rhat", "ess", "converged"} <= set(summary["diagnostics"])
     assert summary["diagnostics"]["rhat"] == max(
@@ -91,7 +96,7 @@ def test_summary_has_what_users_rely_on(finished):
     )
     for part in ("point_estimate", "posterior"):
         assert {"precision", "recall", "f1", "fnr", "fdr"} <= set(summary["evaluation"][part])
-    phases = ["reading", "comparing", "starting", "sampling", "results", "report"]
+    phases = ["reading", "comparing", "dependence", "starting", "sampling", "results", "report"]
     assert list(summary["seconds"]) == phases
     assert len(summary["moves"]) == summary["settings"]["chains"]
     assert (summary["seed"], summary["ended"], summary["draws"]) == (3, "draws", 30)

@@ -7,6 +7,7 @@ infinity and are worth one draw each; below four draws a chain nothing can be sa
 """
 
 import warnings
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,13 @@ ESS_BOUND = 400
 Draws = NDArray[np.float64]
 
 
-def diagnostics(posterior: Traced) -> pl.DataFrame:
-    """Return quantity, mean, sd, q05, q50, q95, rhat, ess_bulk, ess_tail."""
-    rows = [{"quantity": name, **_row(values)} for name, values in quantities(posterior).items()]
+def diagnostics(posterior: Traced, names: Collection[str] | None = None) -> pl.DataFrame:
+    """Return quantity, mean, sd, q05, q50, q95, rhat, ess_bulk, ess_tail; of some or of all."""
+    rows = [
+        {"quantity": name, **_row(values)}
+        for name, values in quantities(posterior).items()
+        if names is None or name in names
+    ]
     return pl.DataFrame(rows)
 
 

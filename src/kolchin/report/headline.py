@@ -118,7 +118,9 @@ def _paragraph(content: Content, found: Mapping[str, float]) -> list[str]:
     if n_records == 0:
         return ["The table has no records."]
     repeated = n_records - mean
+    doubts = content.summary.get("doubts") or []
     return [
+        *(content.summary.get("cautions") or []),
         f"The {counted(n_records, 'record')} describe about {counted(mean, 'entity', 'entities')}; "
         + (
             "nearly every draw has this number."
@@ -135,6 +137,7 @@ def _paragraph(content: Content, found: Mapping[str, float]) -> list[str]:
         f"{percent(_share_sure(content))} of the records are in a group that is at least "
         f"{percent(SURE)} sure.",
         _open_pairs_in_words(n_undecided(content)),
+        *(str(doubt["sentence"]) for doubt in doubts),
     ]
 
 

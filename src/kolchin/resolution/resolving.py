@@ -36,6 +36,7 @@ def resolve(
     one_per_source: bool = False,
     keys: Sequence[Sequence[str]] | None = None,
     prior: str | Prior = "nbd",
+    likelihood: str = "compared",
     delta: Hyper = Gamma(1, 1),
     tied: bool = True,
     chains: int = 4,
@@ -70,8 +71,11 @@ def resolve(
         ``[("surname", "dob")]``, beside the pairs that are found automatically.
     prior
         "nbd", "nbnb", "dp", "pyp", "escnb" or "escd", or a prior such as ``kp.NBNB(r=1)``.
+    likelihood
+        "compared", for any table, or "categorical", the paper's: every value is a category, and
+        fields are independent.
     delta, tied
-        As in :class:`kolchin.Model`.
+        As in :class:`kolchin.Model`, for the likelihood of categories.
     chains, draws
         Number of chains, and of draws of each. Without ``draws``, sampling goes on until R-hat is
         below 1.01 and the effective sample size above 400 for every monitored quantity.
@@ -112,7 +116,7 @@ def resolve(
     ['record', 'entity', 'entity_size', 'confidence']
     """
     settings = Settings.checked(
-        prior, delta, tied, chains, draws, seed, time_limit, one_per_source, keys
+        prior, delta, tied, chains, draws, seed, time_limit, one_per_source, keys, likelihood
     )
     if merged and out is None:
         raise ModelError(

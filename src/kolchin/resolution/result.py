@@ -18,6 +18,7 @@ from kolchin.posterior import Posterior
 from kolchin.posterior.diagnostics import quantities
 from kolchin.posterior.portions import Summary, summarise
 from kolchin.posterior.scores import calibration, evaluate_posterior
+from kolchin.resolution.cautions import cautions, doubts
 from kolchin.resolution.directory import RunDirectory
 from kolchin.resolution.explanation import (
     Explanation,
@@ -163,6 +164,11 @@ class Result:
             whole["candidates"] = candidates
             whole["dependence"] = self._dependence()
         whole["entities_shown"] = int(self.labels.max()) + 1
+        whole["cautions"] = cautions(whole, self.posterior, self._given.records, self.labels)
+        whole["doubts"] = [
+            {**doubt._asdict(), "sentence": doubt.sentence()}
+            for doubt in doubts(self._pairs, self._model.comparisons)
+        ]
         whole["ended"] = self.ended
         whole["draws"] = self.posterior.n_draws
         whole["moves"] = self.posterior.settings.get("moves", [])
@@ -202,10 +208,15 @@ class Result:
         found = compared.dependence
         drawn = self.posterior.parameters.get("rho", np.ones((1, 1, 1)))
         shares = drawn.reshape(-1, drawn.shape[-1]).mean(axis=0)
+        n_shared = found.n_shared.copy()
+        if compared.has_doubts:
+            sampled = self.posterior.parameters["shared"]
+            n_shared[found.sampled] = sampled.reshape(-1, sampled.shape[-1]).mean(axis=0)
         return {
             "shared": [
                 {"fields": compared.listed(fields), "pairs": round(float(pairs))}
-                for fields, pairs in zip(found.shared, found.n_shared, strict=True)
+                for fields, pairs in zip(found.shared, n_shared, strict=True)
+                if pairs >= 0.5
             ],
             "replaced": [
                 {"fields": compared.listed(fields), "share": float(share)}

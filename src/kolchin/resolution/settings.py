@@ -10,7 +10,7 @@ import polars as pl
 
 from kolchin import priors
 from kolchin.errors import KolchinError, ModelError
-from kolchin.model import Model
+from kolchin.model import LIKELIHOODS, Model
 from kolchin.parameters import Beta, Gamma, Hyper, IntArray
 from kolchin.priors import Prior
 from kolchin.records import Records
@@ -58,6 +58,7 @@ class Settings:
     thin: int = THIN
     keys: tuple[tuple[str, ...], ...] = ()
     first_look: int | None = None
+    likelihood: str = LIKELIHOODS[0]
 
     @classmethod
     def checked(
@@ -71,6 +72,7 @@ class Settings:
         time_limit: float | str | None,
         one_per_source: bool = False,
         keys: Sequence[Sequence[str]] | None = None,
+        likelihood: str = LIKELIHOODS[0],
     ) -> Self:
         """Check what a user gave; every fault is told in one message."""
         faults: list[str] = []
@@ -88,12 +90,22 @@ class Settings:
                 f"Got {time_limit!r}."
             )
         wanted = _checked_keys(keys or (), faults)
+        if likelihood not in LIKELIHOODS:
+            faults.append(
+                f"The 'likelihood' parameter must be one of {', '.join(LIKELIHOODS)}. "
+                f"Got {likelihood!r} instead."
+            )
+        elif wanted and likelihood == "categorical":
+            faults.append(
+                "The 'keys' parameter says which records are compared, and with likelihood="
+                "'categorical' none are: leave one of the two out."
+            )
         if faults:
             raise ModelError("\n".join(faults))
         if seed is None:
             seed = int(np.random.SeedSequence().generate_state(1)[0])
         how = bool(tied), int(chains), draws, warmup, int(seed), bool(one_per_source)
-        return cls(chosen, delta, *how, keys=wanted)
+        return cls(chosen, delta, *how, keys=wanted, likelihood=likelihood)
 
     def model(
         self,
@@ -109,6 +121,7 @@ class Settings:
             self.prior,
             self.delta,
             self.tied,
+            self.likelihood,
             sources=sources,
             keys=self.keys,
             tell=tell,
@@ -136,6 +149,7 @@ class Settings:
         """Return the settings as people read them."""
         return {
             "prior": repr(self.prior),
+            "likelihood": self.likelihood,
             "delta": _plain(self.delta) if isinstance(self.delta, float) else repr(self.delta),
             "tied": self.tied,
             "one_per_source": self.one_per_source,

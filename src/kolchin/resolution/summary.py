@@ -12,8 +12,7 @@ from kolchin.posterior.scores import spread_of
 from kolchin.posterior.statistics import histograms
 from kolchin.posterior.traces import Traced
 
-FEWEST_CLUSTERS = 5
-"""Sizes that fewer clusters have on average need not be known well."""
+MONITORED = ("n_clusters", "singletons")
 
 SIZES = {"singletons": "singletons", "largest": "largest", "mean": "mean_size", "q90": "q90_size"}
 
@@ -55,14 +54,12 @@ def described(posterior: Traced) -> pl.DataFrame:
 
 
 def monitored(posterior: Traced) -> pl.DataFrame:
-    """Return the diagnostics of what a run must know well before it ends.
+    """Return the diagnostics of what a run must know well before it ends: what users read.
 
-    Of mu, those are the sizes that some clusters have: that of a size which one cluster has now and
-    then tells of that cluster alone.
+    Those are the numbers of entities and of singletons. Parameters and the log joint density are
+    reported, not waited for: a parameter that no link hangs on may creep, and creeps in both.
     """
-    n_clusters = float(posterior.statistics["n_clusters"].mean())
-    is_rare = pl.col("mean") * n_clusters < FEWEST_CLUSTERS
-    return described(posterior).filter(~(pl.col("quantity").str.starts_with("mu[") & is_rare))
+    return diagnostics(posterior, MONITORED)
 
 
 def is_enough(posterior: Traced) -> bool:
@@ -103,6 +100,7 @@ def headline(summary: dict[str, Any]) -> list[str]:
     """Say in a few lines what a summary holds."""
     found, checks = summary["n_entities"], summary["diagnostics"]
     lines = [
+        *summary.get("cautions", ()),
         f"{found['mean']:,.0f} entities (90% interval {found['q05']:,.0f} to {found['q95']:,.0f}) "
         f"among {summary['n_records']:,} records; the point estimate has "
         f"{summary['entities_shown']:,}.",
@@ -112,7 +110,8 @@ def headline(summary: dict[str, Any]) -> list[str]:
         f"{summary['seconds']['sampling']:,.0f} s.",
     ]
     if not checks["converged"]:
-        lines.append("It has not converged: take the numbers as a draft, and draw more.")
+        lines.insert(0, "It has not converged: take the numbers as a draft, and draw more.")
+    lines += [f"Open: {doubt['sentence']}" for doubt in summary.get("doubts", ())]
     if "evaluation" in summary:
         measures = summary["evaluation"]["point_estimate"]
         rates = ", ".join(f"{name} {measures[name]:.3f}" for name in ("precision", "recall", "f1"))

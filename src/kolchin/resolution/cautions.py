@@ -1,0 +1,153 @@
+"""What a reader should know first: nothing found, two answers, equal records kept apart."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from kolchin.comparison import Comparisons
+from kolchin.comparison.numbering import distinct_rows
+from kolchin.posterior import Posterior
+from kolchin.records import Records
+
+OPEN = (0.1, 0.9)
+"""Pairs whose probability lies between are open questions."""
+
+FEWEST_PAIRS, MOST_DOUBTS = 5, 3
+"""Pairs that must hang on one question before it is told, and the questions that are."""
+
+MOST_RECORDS = 2_000_000
+"""In larger tables equal records are not looked for: it would take memory that links need."""
+
+FAR_APART = 5.0
+"""Chains whose numbers of entities differ by so many of their standard deviations disagree."""
+
+
+class Doubt(NamedTuple):
+    """Pairs that differ in the same fields, of which it is open whether they are one."""
+
+    differing: list[str]
+    pairs: int
+    expected: float
+
+    def sentence(self) -> str:
+        """Ask the question in words."""
+        what = _listed(self.differing) if self.differing else ""
+        alike = f"agree on everything but {what}" if what else "agree on all that both show"
+        return (
+            f"{self.pairs:,} pairs {alike}: the same or not? The model believes in "
+            f"{self.expected:,.0f} of them; the answer moves the number of entities by up to "
+            f"{max(self.expected, self.pairs - self.expected):,.0f}."
+        )
+
+
+def doubts(pairs: pl.DataFrame, comparisons: Comparisons | None) -> list[Doubt]:
+    """Return the questions on which most open pairs hang, by the fields in which they differ.
+
+    ``pairs`` has record_a, record_b (as rows) and probability.
+    """
+    if comparisons is None:
+        return []
+    low, high = OPEN
+    some = pairs.filter(pl.col("probability").is_between(low, high))
+    rows = some.select("record_a", "record_b").to_numpy()
+    if not len(rows):
+        return []
+    levels = comparisons.levels_of(rows)
+    differs = np.column_stack(
+        [
+            (level >= 0) & ~agrees[level]
+            for level, agrees in zip(levels.T, comparisons.agrees, strict=True)
+        ]
+    )
+    probability = some["probability"].to_numpy()
+    kinds, which = np.unique(differs, axis=0, return_inverse=True)
+    number = np.bincount(which.ravel())
+    expected = np.bincount(which.ravel(), probability)
+    names = [field.column for field in comparisons.fields]
+    ranked = np.argsort(-number, kind="stable")[:MOST_DOUBTS]
+    return [
+        Doubt(
+            [name for name, differ in zip(names, kinds[k], strict=True) if differ],
+            int(number[k]),
+            float(expected[k]),
+        )
+        for k in ranked
+        if number[k] >= FEWEST_PAIRS
+    ]
+
+
+def cautions(
+    summary: Mapping[str, Any], posterior: Posterior, records: Records, labels: NDArray[np.int64]
+) -> list[str]:
+    """Return sentences that come before all others; none where all is well."""
+    return [
+        *_nothing_found(summary),
+        *_two_answers(posterior),
+        *_equal_but_apart(records, labels),
+    ]
+
+
+def _nothing_found(summary: Mapping[str, Any]) -> list[str]:
+    """Say that no links were found, which may mean that the fields cannot tell."""
+    n_records = summary["n_records"]
+    if n_records < 2 or summary["n_entities"]["mean"] < n_records - 0.5:
+        return []
+    return [
+        "No two records were linked. Either there are no duplicates, or the fields that were used "
+        "cannot tell them apart from coincidence: add columns, or change what they are "
+        "('kolchin fields')."
+    ]
+
+
+def _two_answers(posterior: Posterior) -> list[str]:
+    """Say that chains stay at different numbers of entities, and which the model prefers."""
+    drawn = posterior.statistics["n_clusters"]
+    if drawn.shape[0] < 2 or drawn.shape[1] < 4:
+        return []
+    means, within = drawn.mean(axis=1), max(float(drawn.std(axis=1).mean()), 0.5)
+    order = np.argsort(means)
+    gaps = np.diff(means[order])
+    if gaps.max(initial=0.0) < FAR_APART * within:
+        return []
+    split = int(np.argmax(gaps)) + 1
+    groups = [order[:split], order[split:]]
+    joint = [float(posterior.log_joint[group].mean()) for group in groups]
+    better = int(joint[1] > joint[0])
+    told = [f"about {means[group].mean():,.0f} ({_chains(group.size)})" for group in groups]
+    return [
+        f"There are two answers: chains found {told[0]} and {told[1]} entities and do not meet. "
+        f"The model prefers {told[better]}, by {abs(joint[1] - joint[0]):,.0f} in log density. The "
+        "interval spans both; more draws or more columns may settle it."
+    ]
+
+
+def _equal_but_apart(records: Records, labels: NDArray[np.int64]) -> list[str]:
+    """Say that records which are equal in all fields are listed as different entities."""
+    if records.n_records > MOST_RECORDS:
+        return []
+    shows = records.codes >= 0
+    complete = shows.all(axis=1) if shows.all(axis=1).any() else shows.any(axis=1)
+    (rows,) = np.nonzero(complete)
+    if rows.size < 2:
+        return []
+    codes = records.codes[rows]
+    _, group = distinct_rows(list(np.ascontiguousarray(codes.T)))
+    first, entity = np.unique(group, return_index=True)[1], labels[rows]
+    apart = np.unique(group[entity != entity[first][group]]).size
+    if not apart:
+        return []
+    return [
+        f"{apart:,} {'group' if apart == 1 else 'groups'} of records that are equal in every field "
+        "are listed as different entities: such values coincide by chance too often to be sure."
+    ]
+
+
+def _chains(number: int) -> str:
+    return "one chain" if number == 1 else f"{number} chains"
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
