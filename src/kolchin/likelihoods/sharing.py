@@ -43,8 +43,8 @@ MANY = 2.0
 COMMON = 1 / 16
 """Agreement that chance gives to so many pairs a record identifies nobody."""
 
-FEW_VALUES = 0.34
-"""A field on which unrelated records agree so often moves with others, but changes with none."""
+FEW_VALUES, MANY_VALUES = 0.34, 0.03
+"""Unrelated records agree so often on a field of few values, and so seldom on one of many."""
 
 FEWEST_FAILURES = 0.01
 GUESSED_REPLACED = 0.1
@@ -227,9 +227,14 @@ def _known(chances: Chances) -> dict[int, float]:
 
 
 def _telling(known: dict[int, float], chances: Chances) -> dict[int, float]:
-    """Leave out couples with a field of few values: first names tell the sex, and stay."""
-    few = [f for f, u in enumerate(chances.u) if u[0] > FEW_VALUES]
-    return {one: n for one, n in known.items() if not any(one >> f & 1 for f in few)}
+    """Leave out couples in which many values tell few: a first name tells the sex, and stays."""
+    exact = [float(u[0]) for u in chances.u]
+    result = {}
+    for couple, n_pairs in known.items():
+        both = [u for f, u in enumerate(exact) if couple >> f & 1]
+        if max(both) < FEW_VALUES or min(both) > MANY_VALUES:
+            result[couple] = n_pairs
+    return result
 
 
 def _groups(couples: dict[int, float]) -> list[int]:
