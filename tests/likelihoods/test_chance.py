@@ -1,0 +1,61 @@
+"""Chance is of entities: a record is no coincidence with itself, nor with one of its own entity."""
+
+import numpy as np
+import pytest
+
+import kolchin as kp
+from kolchin.comparison import compare
+from kolchin.likelihoods import Exemplar
+from kolchin.likelihoods.chance import UNSEEN_PAIRS, Coincidences
+
+
+def coincidences(values):
+    records = kp.Records.from_table({"name": values, "other": values}, fields=["name", "other"])
+    comparisons = compare(records.as_compared())
+    likelihood = Exemplar(*_outcomes(comparisons))
+    return Coincidences.of(comparisons, likelihood.bands), likelihood
+
+
+def _outcomes(comparisons):
+    from kolchin.likelihoods.exemplar import outcomes_of
+
+    return outcomes_of(comparisons, comparisons.shows), ["name", "other"]
+
+
+def test_a_record_is_no_coincidence_with_itself():
+    found, _ = coincidences([f"name {k}" for k in range(40)])
+    assert found.agreeing[0].sum() == pytest.approx(0, abs=1e-9)
+    u, _ = found.chances([np.zeros(1), np.zeros(1)], np.zeros(2), unseen=False)
+    assert u[0][0] == pytest.approx(UNSEEN_PAIRS / (40 * 39 / 2))
+
+
+def test_links_are_taken_out():
+    """Of 20 names that stand twice, all are coincidences or none."""
+    found, _ = coincidences([f"name {k // 2}" for k in range(40)])
+    assert found.agreeing[0].sum() == pytest.approx(20)
+    none, _ = found.chances([np.array([0.0])] * 2, np.zeros(2), unseen=False)
+    all_of_them, _ = found.chances([np.array([20.0])] * 2, np.full(2, 20.0), unseen=False)
+    assert none[0][0] > 20 * all_of_them[0][0]
+    for u in (*none, *all_of_them):
+        assert u.sum() == pytest.approx(1)
+
+
+def test_agreement_on_a_value_has_the_chance_of_its_band():
+    found, likelihood = coincidences(["often"] * 20 + [f"name {k // 2}" for k in range(20)])
+    taken = found.counted(likelihood.patterns, np.zeros(likelihood.n_patterns))
+    u, of_value = found.chances(taken, np.zeros(2), unseen=False)
+    assert of_value[0][0] < of_value[0][-1]
+    gain = found.gains(likelihood.patterns, u, of_value)
+    exact = likelihood.patterns.levels[:, 0] == 0
+    chances = np.exp(-gain[exact, 0])
+    assert set(chances.round(12)) <= set(of_value[0].round(12))
+
+
+@pytest.mark.parametrize("copies", [1, 2])
+def test_a_column_that_identifies_can_say_so(copies):
+    """Every value stands exactly twice: all are found; where none does, nothing is."""
+    values = [f"{k:05d}" for k in range(300)]
+    table = {"code": values * copies if copies == 2 else values}
+    fields = [kp.Code("code")]
+    result = kp.resolve(table, fields=fields, chains=2, draws=40, seed=1, progress=False)
+    assert result.summary()["n_entities"]["mean"] == pytest.approx(300, abs=2)

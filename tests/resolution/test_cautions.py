@@ -1,0 +1,77 @@
+"""What a reader should know first is said first, and only where it holds."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import kolchin as kp
+from kolchin.resolution import cautions
+from kolchin.resolution.cautions import Doubt, _equal_but_apart, _nothing_found, _two_answers
+from kolchin.resolution.summary import headline
+
+
+class Drawn:
+    """Traces of chains."""
+
+    def __init__(self, n_clusters, log_joint=None):
+        drawn = np.array(n_clusters, dtype=float)
+        self.statistics = {"n_clusters": drawn}
+        self.log_joint = np.zeros(drawn.shape) if log_joint is None else np.array(log_joint)
+
+
+def test_two_answers_are_told_with_the_better_one():
+    low, high = [100.0, 101, 100, 101], [160.0, 161, 159, 160]
+    drawn = Drawn([low, low, high], [[0.0] * 4, [0.0] * 4, [-50.0] * 4])
+    (sentence,) = _two_answers(drawn)
+    assert "about 100 (2 chains) and about 160 (one chain)" in sentence
+    assert "prefers about 100 (2 chains), by 50 in log density" in sentence
+    assert _two_answers(Drawn([low, low, [101.0, 102, 101, 100]])) == []
+
+
+def test_nothing_found_is_said():
+    found = {"n_records": 50, "n_entities": {"mean": 49.9}}
+    assert _nothing_found(found)[0].startswith("No two records were linked.")
+    assert _nothing_found({"n_records": 50, "n_entities": {"mean": 48.0}}) == []
+
+
+def test_equal_records_apart_are_counted_by_group():
+    records = kp.Records.from_codes([[0, 1], [0, 1], [1, 1], [1, 1], [2, 0]])
+    assert _equal_but_apart(records, np.array([0, 0, 1, 1, 2])) == []
+    (sentence,) = _equal_but_apart(records, np.array([0, 3, 1, 1, 2]))
+    assert sentence.startswith("1 group of records")
+
+
+def test_a_doubt_is_a_question():
+    asked = Doubt(["first_name"], 214, 34.0).sentence()
+    assert asked.startswith("214 pairs agree on everything but first_name: the same or not?")
+    assert "by up to 180" in asked
+
+
+@pytest.fixture(scope="module")
+def result():
+    """A table in which nothing repeats."""
+    rng = np.random.default_rng(1)
+    letters = list("abcdefghijklmnop")
+    names = ["".join(rng.choice(letters, 9)) for _ in range(120)]
+    table = pl.DataFrame({"name": names, "year": rng.integers(1900, 2000, 120)})
+    return kp.resolve(table, fields=["name", "year"], chains=2, draws=40, seed=1, progress=False)
+
+
+def test_a_run_that_found_nothing_says_so_first(result):
+    summary = result.summary()
+    assert summary["cautions"][0].startswith("No two records were linked.")
+    lines = headline(summary)
+    first = 0 if summary["diagnostics"]["converged"] else 1
+    assert lines[first] == summary["cautions"][0]
+
+
+def test_open_pairs_are_grouped_by_what_differs(result):
+    pairs = pl.DataFrame(
+        {"record_a": [0, 1, 2, 3, 4, 5], "record_b": [6, 7, 8, 9, 10, 11], "probability": 0.5}
+    )
+    (doubt,) = cautions.doubts(pairs, result._model.comparisons)
+    assert doubt.pairs <= 6
+    assert doubt.expected == pytest.approx(doubt.pairs / 2)
+    sure = pairs.with_columns(probability=pl.lit(0.99))
+    assert cautions.doubts(sure, result._model.comparisons) == []
+    assert cautions.doubts(pairs, None) == []
