@@ -302,7 +302,8 @@ class _Fit:
         n_fields = len(self.chances.u)
         bits, whole = 1 << np.arange(n_fields), (1 << n_fields) - 1
         agree, apart = agreement(self.patterns, self.chances)
-        clear = (apart.sum(axis=1) >= 2) & (agree.sum(axis=1) >= 2)
+        n_apart = apart.sum(axis=1)
+        clear = (n_apart >= 2) & (n_apart <= (n_fields + 1) // 2) & (agree.sum(axis=1) >= 2)
         links = np.bincount((apart @ bits)[clear], self.shares.linked[clear], minlength=whole + 1)
         expected = np.array([self.n_linked])
         for f, (a, b) in enumerate(pairwise(self.offsets)):

@@ -150,7 +150,9 @@ def find_sets(patterns: Patterns, chances: Chances) -> Sets:
     moving = at_once & identifies & _left_a_couple(telling, n_fields)
     taken_along = sorted(np.flatnonzero(moving).tolist(), key=lambda one: -more[one])
     candidates = [one for group in groups for one in _subsets(group)]
-    candidates += [_apart_with(patterns, chances, one) for one in taken_along]
+    along = [_apart_with(patterns, chances, one) for one in taken_along]
+    # Who changes in most fields at once is somebody else.
+    candidates += [one for one in along if one.bit_count() <= (n_fields + 1) // 2]
     replaced = [
         one
         for one in dict.fromkeys(candidates)
