@@ -19,7 +19,7 @@ Where only the set V of fields is seen, k of them wrong, the errors of the other
 
 import numpy as np
 
-from kolchin.likelihoods.kernels import ROUNDING, shifted_sums
+from kolchin.likelihoods.kernels import ROUNDING, balancing, shifted_sums
 from kolchin.parameters import FloatArray
 
 FREEDOM, SPREAD = 2.0, 0.5
@@ -127,18 +127,10 @@ def falling(tau: FloatArray) -> FloatArray:
 
 def balanced(wrong: FloatArray, tau: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return what says the same, with as many errors expected if they were independent."""
-    mean = float(distribution(wrong, tau) @ np.arange(tau.size))
-    mean = min(max(mean, 1e-6), wrong.size - 1e-6)
     log_odds = np.log(wrong) - np.log1p(-wrong)
-    low, high = -40.0, 40.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        if (1 / (1 + np.exp(-log_odds - middle))).sum() < mean:
-            low = middle
-        else:
-            high = middle
-    result: FloatArray = np.clip(1 / (1 + np.exp(-log_odds - low)), 1e-9, 1 - 1e-9)
-    return result, tau - low * np.arange(tau.size)
+    shift = balancing(log_odds, distribution(wrong, tau))
+    result: FloatArray = np.clip(1 / (1 + np.exp(-log_odds - shift)), 1e-9, 1 - 1e-9)
+    return result, tau - shift * np.arange(tau.size)
 
 
 def fit_wrong(

@@ -320,7 +320,7 @@ def _count_chances(log_odds: Any, tau: Any, chances: Any) -> float:
 
 
 @compiled
-def balancing(log_odds: Any, tau: Any, chances: Any) -> float:
+def balancing(log_odds: Any, chances: Any) -> float:
     """Return what all log odds must rise by so that independent errors would be as many.
 
     ``chances`` are those of the numbers of errors, up to a factor.
@@ -371,7 +371,7 @@ def _log_density(
         if abs(log_odds[f]) > LARGEST_LOG_ODDS:
             return -np.inf
     log_whole = _count_chances(log_odds, tau, chances)
-    shift = balancing(log_odds, tau, chances)
+    shift = balancing(log_odds, chances)
     total = 0.0
     for k in range(n_fields + 1):
         total += counts[k] * (tau[k] - log_whole)
@@ -431,7 +431,7 @@ def slice_errors(
                 high = x
             _move(tau, log_odds, old_tau, old_odds, one, 0.0)
     _count_chances(log_odds, tau, chances)
-    shift = balancing(log_odds, tau, chances)
+    shift = balancing(log_odds, chances)
     for f in range(n_fields):
         log_odds[f] += shift
     for k in range(n_fields + 1):
