@@ -9,8 +9,9 @@ from kolchin.likelihoods import Exemplar
 from kolchin.likelihoods.chance import UNSEEN_PAIRS, Coincidences
 
 
-def coincidences(values):
-    records = kp.Records.from_table({"name": values, "other": values}, fields=["name", "other"])
+def coincidences(values, kind=kp.Categorical):
+    fields = [kind("name"), kind("other")]
+    records = kp.Records.from_table({"name": values, "other": values}, fields=fields)
     comparisons = compare(records.as_compared())
     likelihood = Exemplar(*_outcomes(comparisons))
     return Coincidences.of(comparisons, likelihood.bands), likelihood
@@ -43,12 +44,28 @@ def test_links_are_taken_out():
 def test_agreement_on_a_value_has_the_chance_of_its_band():
     found, likelihood = coincidences(["often"] * 20 + [f"name {k // 2}" for k in range(20)])
     taken = found.counted(likelihood.patterns, np.zeros(likelihood.n_patterns))
-    u, of_value = found.chances(taken, np.zeros(2), unseen=False)
-    assert of_value[0][0] < of_value[0][-1]
-    gain = found.gains(likelihood.patterns, u, of_value)
+    _, of_value = found.chances(taken, np.zeros(2), unseen=False)
+    exactly = of_value[0][0]
+    assert exactly[0] < exactly[-1]
+    gain = found.gains(likelihood.patterns, of_value)
     exact = likelihood.patterns.levels[:, 0] == 0
     chances = np.exp(-gain[exact, 0])
-    assert set(chances.round(12)) <= set(of_value[0].round(12))
+    assert set(chances.round(12)) <= set(exactly.round(12))
+
+
+def test_near_values_have_the_chance_of_the_more_frequent_one():
+    """A slip in a frequent name makes a name that is near to many, one in a rare name does not."""
+    often, seldom = ["Katharina"] * 30, [f"{letter * 6}son" for letter in "bcdfghklmnpqrst"]
+    slips = ["Katharin", seldom[0][:-1]]
+    found, likelihood = coincidences([*often, *seldom, *slips], kp.Name)
+    taken = found.counted(likelihood.patterns, np.zeros(likelihood.n_patterns))
+    u, of_value = found.chances(taken, np.zeros(2), unseen=False)
+    mistyped = of_value[0][1 + u[0][1:-1].argmax()]
+    assert mistyped[-1] > mistyped[0]
+    shares = found.share[0]
+    # Over all values, weighed by how often records have them, levels keep their chances.
+    assert mistyped @ shares == pytest.approx(u[0][1:-1].max())
+    assert (of_value[0][-1] == u[0][-1]).all()
 
 
 @pytest.mark.parametrize("copies", [1, 2])

@@ -14,6 +14,9 @@ from kolchin.comparison.preparing import Prepared
 
 SAMPLED_PAIRS = 300_000
 SMOOTHING = 0.5
+BAND_PAIRS = 5.0
+"""Before any pair is seen, levels divide among bands as records do, with the weight of so many."""
+
 COUNTED_RECORDS = 100_000
 """Of so many records the pairs that agree on two fields are counted, and scaled up."""
 
@@ -44,10 +47,10 @@ def bands_of(counts: NDArray[np.int64]) -> Bands:
     return Bands(bands, u, m)
 
 
-def bands_of_pairs(bands: Bands, codes: Codes, pairs: Codes, levels: Levels) -> Levels:
-    """Return the band of the value on which each pair agrees, 0 where it does not."""
+def bands_of_pairs(bands: Bands, codes: Codes, pairs: Codes, levels: Levels, n_near: int) -> Levels:
+    """Return the band of the more frequent form of each pair, 0 from level ``n_near`` on."""
     result = np.empty(len(pairs), dtype=np.int8)
-    write_bands(levels, pairs, codes, bands.of_form, result)
+    write_bands(levels, pairs, codes, bands.of_form, n_near, result)
     return result
 
 
@@ -60,7 +63,21 @@ def random_pairs(n_records: int, rng: np.random.Generator) -> NDArray[np.int32]:
     return np.column_stack([first, second + (second >= first)]).astype(np.int32)
 
 
-def chances(comparing: Comparing, prepared: Prepared, pairs: NDArray[np.int32]) -> Floats:
+class LevelChances(NamedTuple):
+    """The chance of each level between unrelated records, and how levels divide among bands.
+
+    ``in_band[level]`` are the shares of a level's pairs by the band of their more frequent form, for
+    the levels between exact and different: a slip in a frequent name gives a rare one that many
+    records are near to.
+    """
+
+    of_level: Floats
+    in_band: Floats
+
+
+def chances(
+    comparing: Comparing, prepared: Prepared, bands: Bands, pairs: NDArray[np.int32]
+) -> LevelChances:
     """Return the chance of each level between unrelated records.
 
     That of exact agreement is the sum of squared frequencies. The other levels share the rest as
@@ -71,7 +88,15 @@ def chances(comparing: Comparing, prepared: Prepared, pairs: NDArray[np.int32]) 
     exact = min(float(frequencies @ frequencies), 1 - 1 / SAMPLED_PAIRS)
     levels = compare_codes(comparing, prepared.codes[pairs[:, 0]], prepared.codes[pairs[:, 1]])
     seen = np.bincount(levels[levels > EXACT], minlength=n_levels)[1:] + SMOOTHING
-    return np.concatenate([[exact], (1 - exact) * seen / seen.sum()])
+    of_level = np.concatenate([[exact], (1 - exact) * seen / seen.sum()])
+    near = (levels > EXACT) & (levels < comparing.different)
+    band = bands_of_pairs(bands, prepared.codes, pairs[near], levels[near], comparing.different)
+    counts = np.zeros((n_levels, bands.m.size))
+    np.add.at(counts, (levels[near], band), 1.0)
+    in_band = counts + BAND_PAIRS * bands.m
+    in_band /= in_band.sum(axis=1, keepdims=True)
+    in_band[[EXACT, comparing.different]] = 0.0
+    return LevelChances(of_level, in_band)
 
 
 def agreeing_pairs(codes: Sequence[Codes], rng: np.random.Generator) -> Floats:

@@ -77,8 +77,8 @@ class Comparisons:
         farther, the last different; -1 where either value is missing or another field's level
         speaks for both.
     outcome_bands
-        By outcome and field, where the level is 0, the band of the value's frequency (0: the
-        rarest), else 0.
+        By outcome and field, the band of the frequency of the value on which records agree, or of
+        the more frequent of two that are near (0: the rarest); 0 for the last levels.
     found
         By outcome, how many pairs have it, and how many of these one key or two keys found.
     level_names
@@ -93,6 +93,8 @@ class Comparisons:
         By field the chance of each level between unrelated records.
     band_u, band_m
         By field and band the sum of squared frequencies and the sum of frequencies of its values.
+    in_band
+        By field, level and band how the pairs of a near level divide among bands; 0 for the others.
     together
         By two fields, how many pairs of all records agree exactly on both.
     shows
@@ -111,6 +113,7 @@ class Comparisons:
     u: tuple[Floats, ...]
     band_u: tuple[Floats, ...]
     band_m: tuple[Floats, ...]
+    in_band: tuple[Floats, ...]
     together: Floats
     agrees: tuple[NDArray[np.bool_], ...]
     shows: NDArray[np.bool_]
@@ -223,7 +226,12 @@ def _assembled(
     n_records = used[0].codes.size
     random = random_pairs(n_records, rng)
     comparing = [one.comparing for one in used if one.comparing is not None]
-    u = [chances(kind, one, random) for kind, one in zip(comparing, used, strict=True)]
+    levels = [
+        chances(kind, one, of_field, random)
+        for kind, one, of_field in zip(comparing, used, bands, strict=True)
+    ]
+    u = [of_field.of_level for of_field in levels]
+    in_band = [of_field.in_band for of_field in levels]
     names = [kind.names for kind in comparing]
     agrees = [kind.agrees for kind in comparing]
     for couple in couples:
@@ -231,6 +239,7 @@ def _assembled(
         u[f] = with_swapped(u[f], chance_of_swapped(couple, random, rng))
         names[f] = (*names[f][:-1], SWAPPED, names[f][-1])
         agrees[f] = np.insert(agrees[f], -1, True)
+        in_band[f] = np.insert(in_band[f], -1, 0.0, axis=0)
     band_u, band_m = tuple(one.u for one in bands), tuple(one.m for one in bands)
     n_pairs = int(compared.parts.counts.sum())
     whole = Comparisons(
@@ -245,6 +254,7 @@ def _assembled(
         u=tuple(u),
         band_u=band_u,
         band_m=band_m,
+        in_band=tuple(in_band),
         together=agreeing_pairs([one.codes for one in used], rng),
         shows=np.column_stack([one.codes >= 0 for one in used]),
         report=CandidateReport(n_records, n_pairs, candidates.keys, 0, 0.0),

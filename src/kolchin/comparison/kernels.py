@@ -444,10 +444,12 @@ def add_evidence(levels: Any, bands: Any, of_level: Any, of_band: Any, out: Any)
 
 
 @compiled
-def write_bands(levels: Any, pairs: Any, codes: Any, of_form: Any, out: Any) -> None:
-    """Write the band of the form on which each pair agrees, 0 where it does not."""
+def write_bands(levels: Any, pairs: Any, codes: Any, of_form: Any, n_near: int, out: Any) -> None:
+    """Write the band of the more frequent form of each pair, 0 from level ``n_near`` on."""
     for k in range(levels.size):
-        out[k] = of_form[codes[pairs[k, 0]]] if levels[k] == 0 else 0
+        out[k] = 0
+        if 0 <= levels[k] < n_near:
+            out[k] = max(of_form[codes[pairs[k, 0]]], of_form[codes[pairs[k, 1]]])
 
 
 @compiled

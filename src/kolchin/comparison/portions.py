@@ -50,7 +50,7 @@ class Tools(NamedTuple):
 
         def write(first: int, last: int) -> None:
             for f, (codes, of_field) in enumerate(zip(self.codes, self.bands, strict=True)):
-                part = pairs[first:last], levels[first:last, f]
+                part = pairs[first:last], levels[first:last, f], self.comparing[f].different
                 bands[first:last, f] = bands_of_pairs(of_field, codes, *part)
 
         over_ranges(write, len(pairs))

@@ -30,8 +30,9 @@ class Coincidences(NamedTuple):
 
     ``agreeing[f][b]`` counts the pairs of records that agree exactly on a value of band b,
     ``share[f][b]`` is the share of records with such a value, ``n_shown[f]`` how many records have
-    one at all. ``band[p, f]`` is the band of pattern p where it agrees exactly. ``near[f]`` divides
-    pairs that differ among the other levels.
+    one at all. ``band[p, f]`` is the band of pattern p where it agrees or is near. ``near[f]``
+    divides pairs that differ among the other levels, ``in_band[f]`` those of near levels among
+    bands.
     """
 
     agreeing: tuple[FloatArray, ...]
@@ -39,6 +40,7 @@ class Coincidences(NamedTuple):
     n_shown: FloatArray
     band: NDArray[np.int8]
     near: tuple[FloatArray, ...]
+    in_band: tuple[FloatArray, ...]
 
     @classmethod
     def of(cls, comparisons: Comparisons, band: NDArray[np.int8]) -> "Coincidences":
@@ -51,7 +53,7 @@ class Coincidences(NamedTuple):
             )
         )
         near = tuple(u[1:] / max(float(u[1:].sum()), 1e-300) for u in comparisons.u)
-        return cls(agreeing, comparisons.band_m, n_shown, band, near)
+        return cls(agreeing, comparisons.band_m, n_shown, band, near, comparisons.in_band)
 
     def first_links(self, n_linked: float, n_records: int, exact: FloatArray) -> list[FloatArray]:
         """Guess how many pairs that agree are of one entity, by field and band."""
@@ -74,7 +76,7 @@ class Coincidences(NamedTuple):
     def chances(
         self, taken: list[FloatArray], taken_of_all: FloatArray, unseen: bool
     ) -> tuple[tuple[FloatArray, ...], tuple[FloatArray, ...]]:
-        """Return by field the chance of each level, and that of exact agreement on a value by band.
+        """Return by field the chance of each level, and that of levels given a value, by band.
 
         ``taken`` are the pairs that are no coincidences, by field and band of exact agreement, and
         ``taken_of_all[f]`` all of them in which both records show field f.
@@ -86,21 +88,30 @@ class Coincidences(NamedTuple):
             more = (UNSEEN_PAIRS + (UNSEEN_RECORDS * n if unseen else 0.0)) * share
             by_band = (np.maximum(agreeing - taken[f], 0.0) + more) / rest
             exact = min(float(by_band.sum()), MOST_AGREEMENT)
-            of_value.append(np.minimum(by_band / np.maximum(share, 1e-300), MOST_AGREEMENT))
             of_level.append(np.append(exact, (1 - exact) * self.near[f]))
+            of_value.append(chances_of_values(by_band, of_level[f], self.in_band[f], share))
         return tuple(of_level), tuple(of_value)
 
-    def gains(
-        self,
-        patterns: Patterns,
-        of_level: tuple[FloatArray, ...],
-        of_value: tuple[FloatArray, ...],
-    ) -> FloatArray:
+    def gains(self, patterns: Patterns, of_value: tuple[FloatArray, ...]) -> FloatArray:
         """Return minus the log of the chance of each pattern's levels, 0 where one is missing."""
         gain = np.zeros(patterns.levels.shape)
         for f, levels in enumerate(patterns.levels.T):
-            chance = of_level[f][levels]
-            exact = levels == 0
-            chance[exact] = of_value[f][self.band[exact, f]]
+            chance = of_value[f][levels, self.band[:, f]]
             gain[:, f] = np.where(levels < 0, 0.0, -np.log(np.maximum(chance, 1e-300)))
         return gain
+
+
+def chances_of_values(
+    agreeing: FloatArray, of_level: FloatArray, in_band: FloatArray, share: FloatArray
+) -> FloatArray:
+    """Return the chance of each level given a value, by band, (level, band).
+
+    ``agreeing[b]`` is the chance that unrelated records agree on a value of band b, ``share[b]``
+    that of such a value; levels without bands have the same chance in all.
+    """
+    chance = np.repeat(of_level[:, None], share.size, axis=1)
+    chance[0] = agreeing / np.maximum(share, 1e-300)
+    near = in_band.any(axis=1)
+    chance[near] *= in_band[near] / np.maximum(share, 1e-300)
+    result: FloatArray = np.minimum(chance, MOST_AGREEMENT)
+    return result

@@ -26,7 +26,7 @@ from kolchin.comparison.pairs import Lists, listed
 from kolchin.comparison.parts import Parts
 from kolchin.errors import ModelError
 from kolchin.likelihoods import error_counts
-from kolchin.likelihoods.chance import Coincidences
+from kolchin.likelihoods.chance import Coincidences, chances_of_values
 from kolchin.likelihoods.dependence import (
     Dependence,
     Masks,
@@ -91,14 +91,16 @@ NO_RATIOS = Ratios(np.empty(0), np.empty(0), np.empty((0, 1)))
 def outcomes_of(comparisons: Comparisons, shows: NDArray[np.bool_]) -> Outcomes:
     """Say what came out of comparing, and how often that happens by chance.
 
-    For an exact agreement the chance is that of the value's frequency: by band, that two unrelated
-    records agree on such a value over that a record has one.
+    For values that agree or are near the chance is that of their frequency: by band, that two
+    unrelated records show such a level and band over that a record has a value of the band.
     """
     levels, bands = comparisons.outcomes, comparisons.outcome_bands
     chance = np.ones(levels.shape)
     for f, by_level in enumerate(comparisons.u):
-        exact = comparisons.band_u[f] / np.maximum(comparisons.band_m[f], 1e-300)
-        chance[:, f] = np.where(levels[:, f] == 0, exact[bands[:, f]], by_level[levels[:, f]])
+        of_value = chances_of_values(
+            comparisons.band_u[f], by_level, comparisons.in_band[f], comparisons.band_m[f]
+        )
+        chance[:, f] = of_value[levels[:, f], bands[:, f]]
     return Outcomes(
         pairs=comparisons.parts,
         levels=levels,
