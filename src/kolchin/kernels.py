@@ -34,6 +34,9 @@ LARGEST_JOINED = 8
 LARGEST_TABULATED = 256
 """Up to this many records in two clusters, all of their pairs are looked up once."""
 
+LARGEST_WHOLE = 64
+"""Moves on more records in two clusters are made in proportion to one over their cost."""
+
 NEAR = 8
 """How far from where it is expected a record is looked for first."""
 
@@ -1102,6 +1105,136 @@ def visit_all(
 
 
 @lean
+def split_or_merge(
+    rng: np.random.Generator,
+    log_apart: float,
+    together: bool,
+    codes: Int32s,
+    gain: Floats,
+    begins: Int64s,
+    others: Int32s,
+    pattern: Int32s,
+    shown: Int32s,
+    source: Int32s,
+    delta: Floats,
+    ratio: Floats,
+    apart: Floats,
+    log_size: Floats,
+    shape: Floats,
+    size_counts: Int64s,
+    n_members: int,
+    members: Int32s,
+    side: Sides,
+    logs: Floats,
+    totals: Floats,
+    log_sides: Floats,
+    terms: Floats,
+) -> None:
+    """Propose to divide S, one record after another going to i or to j, or to join it.
+
+    Sequentially allocated split and merge (Dahl 2005): together, a division is drawn record by
+    record, each by its predictive given those that went before it; apart, the chance is found that
+    it would have been the division there is. The order does not depend on the state.
+    """
+    compared = ratio.size > 0
+    log_whole = log_size[n_members] + np.log(free_factor(shape, size_counts, n_members, 0))
+    if compared:
+        compare_sides(
+            begins, others, pattern, shown, ratio, apart,
+            n_members, members, side, logs, totals, log_sides, terms,
+        )  # fmt: skip
+        for k in range(n_members):
+            terms[k] = totals[0, k] + totals[1, k]
+        log_whole += log_mean_exp(terms, n_members)
+    # Sides as they are now, while all are put on one to see what that says.
+    for k in range(n_members):
+        terms[k] = side[k]
+        side[k] = 0
+    log_whole += log_evidence(codes, gain, source, delta, members, side, 0, n_members)
+    for k in range(n_members):
+        side[k] = np.int8(2 + terms[k])  # not allocated yet
+    log_split, log_chance = allocate(
+        rng, together, codes, gain, source, delta, compared, log_size,
+        n_members, members, side, logs, totals, log_sides, terms,
+    )  # fmt: skip
+    on_j = 0
+    for k in range(n_members):
+        on_j += side[k]
+    log_split += log_apart + log_size[n_members - on_j] + log_size[on_j]
+    log_split += np.log(free_factor(shape, size_counts, n_members - on_j, on_j))
+    log_ratio = log_split - log_chance - log_whole
+    if together == (np.log(rng.random()) >= (log_ratio if together else -log_ratio)):
+        for k in range(n_members):
+            side[k] = 0
+
+
+@lean
+def allocate(
+    rng: np.random.Generator,
+    draws: bool,
+    codes: Int32s,
+    gain: Floats,
+    source: Int32s,
+    delta: Floats,
+    compared: bool,
+    log_size: Floats,
+    n_members: int,
+    members: Int32s,
+    side: Sides,
+    logs: Floats,
+    totals: Floats,
+    log_sides: Floats,
+    terms: Floats,
+) -> tuple[float, float]:
+    """Let the records of S go to i or to j: drawn, or as their sides (less two) say.
+
+    Returns the log evidence of both clusters, and the log chance of the division.
+    """
+    side[0] = 0
+    side[1] = 1
+    if compared:
+        for k in range(n_members):
+            totals[0, k] = logs[0, k]
+            totals[1, k] = logs[1, k]
+    log_sides[0] = 0.0
+    log_sides[1] = 0.0
+    n_on_i, n_on_j = 1, 1
+    log_categorical, log_chance = 0.0, 0.0
+    n_free = n_members - 2
+    first = int(rng.random() * n_free)
+    backwards = rng.random() < 0.5
+    for step in range(n_free):
+        place = (first + step) % n_free
+        k = 2 + (n_free - 1 - place if backwards else place)
+        n = members[k]
+        says_i = log_predictive(codes, gain, source, delta, n, members, side, 0, n_members)
+        says_j = log_predictive(codes, gain, source, delta, n, members, side, 1, n_members)
+        with_i, with_j = 0.0, 0.0
+        if compared:
+            with_i = log_side(logs, totals, k, k, 0, side, n_members, terms)
+            with_j = log_side(logs, totals, k, k, 1, side, n_members, terms)
+        to_i = says_i + with_i - log_sides[0] + log_size[n_on_i + 1] - log_size[n_on_i]
+        to_j = says_j + with_j - log_sides[1] + log_size[n_on_j + 1] - log_size[n_on_j]
+        goes_j = accept(rng, to_j - to_i) if draws else side[k] == 3
+        # log of exp(chosen) / (exp(chosen) + exp(other))
+        beyond = to_i - to_j if goes_j else to_j - to_i
+        log_chance -= max(beyond, 0.0) + np.log1p(np.exp(-abs(beyond)))
+        own = 1 if goes_j else 0
+        side[k] = own
+        log_categorical += says_j if goes_j else says_i
+        if goes_j:
+            n_on_j += 1
+            log_sides[1] = with_j
+        else:
+            n_on_i += 1
+            log_sides[0] = with_i
+        if compared:
+            for e in range(n_members):
+                totals[own, e] += logs[k, e]
+    return log_categorical + log_sides[0] + log_sides[1], log_chance
+
+
+@lean
 def several_records(
     rng: np.random.Generator,
     i: int,
@@ -1141,6 +1274,11 @@ def several_records(
     n_members, together = gather(following, within, i, j, members, side)
     if n_members <= 0:
         return n_members == 0
+    # A move leaves S as it is, so how often it is made may depend on how large S is.
+    if n_members > LARGEST_WHOLE:
+        share = LARGEST_WHOLE / n_members
+        if rng.random() >= share * share:
+            return True
     log_apart = log_open_weight(opening, log_open, size_counts[0] - (0 if together else 1))
     count_sides(size_counts, side, n_members, -1)
     if n_members < size.size:
@@ -1149,6 +1287,13 @@ def several_records(
             codes, gain, begins, others, pattern, shown, source, delta, ratio, apart,
             log_size, size, shape, size_counts,
             n_members, members, side, weight, evidence, below, between, sums, terms,
+        )  # fmt: skip
+    elif n_members <= LARGEST_TABULATED and rng.random() < 0.5:
+        split_or_merge(
+            rng, log_apart, together,
+            codes, gain, begins, others, pattern, shown, source, delta, ratio, apart,
+            log_size, shape, size_counts,
+            n_members, members, side, between, totals, evidence, terms,
         )  # fmt: skip
     else:
         visit_all(
@@ -1233,7 +1378,7 @@ def chaperones(
     between = np.empty((min(room, LARGEST_TABULATED), room))
     totals = np.empty((2, room))
     sums = np.empty(1 << LARGEST_ENUMERATED)
-    terms = np.empty(max(room, 1 << (LARGEST_ENUMERATED - 2)))
+    terms = np.empty(max(members.size, 1 << (LARGEST_ENUMERATED - 2)))
     # What two records without company weigh, apart and joined, as they are now either way.
     pair_weight = np.empty((2, 2))
     weigh_pairs(size, opening, log_open, shape, size_counts, pair_weight)

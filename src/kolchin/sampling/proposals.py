@@ -3,7 +3,8 @@
 Any fixed distribution that reaches every pair is valid (model section 4). A share of the pairs
 is uniform; the others come from a list, in proportion to how undecided they are. If a pair's
 state were refreshed at rate w and had variance v = p(1-p), its part in the variance of K's mean
-would be v/w: the best rates are proportional to sqrt(v).
+would be v/w. A move on the records S of two clusters looks at all pairs of them, so it costs about
+|S|^2: for a given time, the best rates are proportional to sqrt(v) / |S|.
 """
 
 from dataclasses import dataclass, field
@@ -38,8 +39,11 @@ more than so many have no rivals: they are of a crowd, in which all fit each oth
 CANDIDATES = "candidates"
 """The name of the candidate pairs in a store, which has them once for all chains."""
 
-PRIOR_VISITS = 4.0
-"""Weight of the pair's own evidence against what warm-up has seen, in observed states."""
+PRIOR_VISITS = 1.0
+"""Weight of the pair's own evidence against what warm-up has seen, in observed states.
+
+It is small: most pairs that are open by themselves are decided by the company that they are in.
+"""
 
 
 Saw = dict[str, Any]
@@ -96,14 +100,26 @@ class Proposals:
         Evidence alone is not enough: of three records that fit a fourth equally well, each has
         overwhelming evidence and a probability of a third.
         """
-        own = 1 / (1 + np.exp(-np.clip(log_odds, -30, 30)))
-        p = (self.linked + PRIOR_VISITS * own) / (self.n_seen + PRIOR_VISITS)
+        p = self.chances(log_odds)
         result: FloatArray = np.sqrt(p * (1 - p))
         return result
 
+    def chances(self, log_odds: FloatArray) -> FloatArray:
+        """Return the chance that each candidate is linked, as things stand."""
+        own = 1 / (1 + np.exp(-np.clip(log_odds, -30, 30)))
+        result: FloatArray = (self.linked + PRIOR_VISITS * own) / (self.n_seen + PRIOR_VISITS)
+        return result
+
+    def expected_sizes(self, chances: FloatArray, n_records: int) -> FloatArray:
+        """Return how many records the cluster of each record has, itself included."""
+        sizes = np.ones(n_records)
+        for column in self.candidates.T:
+            sizes += np.bincount(column, chances, n_records)
+        return sizes
+
     def mixture(self, log_odds: FloatArray, layout: Layout) -> "Mixture":
         """Freeze the mixture."""
-        spread = self.spread(log_odds)
+        spread, chances = self.spread(log_odds), self.chances(log_odds)
         listed = (spread > LOOSE_SPREAD) | (log_odds > np.log(LOOSE_ODDS))
         pairs = self.candidates[listed]
         # A move on two of many records that belong together looks at all of them.
@@ -111,7 +127,13 @@ class Proposals:
         spread = np.maximum(spread[listed], SMALLEST_SPREAD / company)
         rivals = kernels.rival_pairs(int(layout.bounds[-1]), pairs, MOST_NEIGHBOURS)
         weight = np.append(spread, np.full(len(rivals), RIVAL_SPREAD))
-        return Mixture(UNIFORM_SHARE, Lists.of(layout, np.concatenate([pairs, rivals]), weight))
+        sizes = self.expected_sizes(chances, int(layout.bounds[-1]))
+        everyone = np.concatenate([pairs, rivals])
+        both = sizes[everyone]
+        together = np.append(chances[listed], np.zeros(len(rivals)))
+        union = both.max(axis=1, initial=1.0) + (1 - together) * both.min(axis=1, initial=np.inf)
+        weight *= np.minimum(1.0, 2.0 / union)
+        return Mixture(UNIFORM_SHARE, Lists.of(layout, everyone, weight))
 
 
 class Mixture(NamedTuple):

@@ -115,8 +115,7 @@ class Worker:
             self.draws.add(*chain.draw())
         chain.refresh(hold_levels=HELD * self.steps <= plan.learning)
         if self.steps <= plan.learning:
-            if 4 * self.steps >= plan.learning:
-                chain.observe(self.proposals)
+            chain.observe(self.proposals)
             if self.steps in _moments(plan.learning):
                 self._learn()
                 if self.steps < plan.learning:
@@ -130,8 +129,8 @@ class Worker:
 
 
 def _moments(n_steps: int) -> set[int]:
-    """When proposals are learnt anew: often at first, then at the end."""
-    return {n_steps // 16, n_steps // 8, n_steps // 4, n_steps // 2, n_steps}
+    """When proposals are learnt anew: often at first, while clusters form, then at the end."""
+    return {1, 4, n_steps // 16, n_steps // 8, n_steps // 4, n_steps // 2, n_steps}
 
 
 class Run:
