@@ -29,6 +29,7 @@ from kolchin.likelihoods.sharing import (
     Sets,
     agreement,
     find_sets,
+    most_links,
 )
 from kolchin.parameters import FloatArray, IntArray
 from kolchin.threads import over_ranges
@@ -38,6 +39,10 @@ Masks = NDArray[np.bool_]
 PSEUDO_PAIRS, FEWEST_PSEUDO = 1 / 400, 10.0
 """Weight of the prior of m and rho, in pairs a record, and at least: it must not outweigh the links
 of a table that has few."""
+
+LEAST_DIFFERENT = 1.0
+"""Weight of the last level in the prior of m, at least, in pairs. With less, its density is highest
+at 0: a table in which few records of one entity differ would teach that none ever do."""
 
 SHARED_TWICE = np.array([0.9, 0.07, 0.02])
 SHARED_APART = 0.002
@@ -56,7 +61,7 @@ LEAK, MOST_LEAK, LEAK_PAIRS = 0.005, 0.1, 20.0
 most, and how many pairs that is worth; as many weigh the levels beside a shared set."""
 
 FIRST_LINKS = 0.5
-"""Links a record, before anything is fitted."""
+"""Share of the links that there may be, before anything is fitted."""
 
 DOUBTFUL_LINKS, DOUBTFUL_LIFT, MOST_DOUBTFUL, MOST_DOUBTED = 3.0, 3.0, 10, 50.0
 DOUBTFUL_PAIRS, DOUBTFUL_WEIGHT = 0.1, 0.5
@@ -222,6 +227,8 @@ class _Fit:
         self.m: FloatArray = np.concatenate(expected)
         self.typed: FloatArray = np.concatenate([typed_twice(n) for n in n_levels])
         self.m_weights, self.typed_weights = weight * self.m, weight * self.typed
+        last = self.offsets[1:] - 1
+        self.m_weights[last] = np.maximum(self.m_weights[last], LEAST_DIFFERENT)
         self.sets = list(sets.shared)
         self.known, self.couples = sets.known, sets.couples
         self.n_shared = np.array(list(sets.shared.values()))
@@ -232,7 +239,8 @@ class _Fit:
         self.rho_weights = weight * np.append(1.0, np.full(len(sets.replaced), REPLACED))
         self.rho = self.rho_weights / self.rho_weights.sum()
         self.tau = np.zeros(len(n_levels) + 1)
-        self.n_linked = FIRST_LINKS * self.n_records
+        self.most_links = most_links(patterns, chances)
+        self.n_linked = FIRST_LINKS * self.most_links
         self.shares: Shares | None = None
         if before is not None:
             self.m, self.tau, self.n_linked = before.m.copy(), before.tau, before.n_linked
@@ -331,7 +339,7 @@ class _Fit:
             taken = known.counted(patterns, pairs)
             of_all = pairs @ (patterns.levels >= 0)
         u, of_value = known.chances(taken, of_all, unseen)
-        self.gain = known.gains(patterns, u, of_value)
+        self.gain = known.gains(patterns, of_value)
         self.chances = self.chances._replace(u=u)
 
     def _shares(self, threads: int | None = None) -> Shares:
@@ -392,7 +400,7 @@ class _Fit:
             exact = float(np.prod(self.typed[self.offsets[:-1][self.shared[k]]]))
             rest = alike / exact - self.n_shared[larger & ~counted].sum()
             self.n_shared[k] = max(rest, 1.0)
-        self.n_linked = min(float(shares.by_entity.sum()), float(self.n_records))
+        self.n_linked = min(float(shares.by_entity.sum()), self.most_links)
         rho = shares.by_entity + self.rho_weights
         self.rho = rho / rho.sum()
         self.typed = self._scaled(shares.typed + self.typed_weights)

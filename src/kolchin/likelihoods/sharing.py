@@ -38,7 +38,10 @@ LIFT = 20.0
 """So many times more often than independent errors would, fields must fail at once."""
 
 MANY = 2.0
-"""More pairs a record than entities could account for: fields that agree so move together."""
+"""So many times more pairs than there may be links: fields that agree so move together."""
+
+FEWEST_SHOWN, MORE_LINKS = 3, 1.5
+"""Pairs that agree on all of so many fields are links, and there may be so many times more."""
 
 COMMON = 1 / 16
 """Agreement that chance gives to so many pairs a record identifies nobody."""
@@ -137,7 +140,7 @@ def find_sets(patterns: Patterns, chances: Chances) -> Sets:
     """Find sets of fields that may be shared by unrelated records, or replaced at once."""
     n_fields = len(chances.u)
     whole = (1 << n_fields) - 1
-    known = _known(chances)
+    known = _known(chances, most_links(patterns, chances))
     telling = _telling(known, chances)
     groups = _groups(telling)
     exact = _count(patterns, chances, known, groups, exactly=True)
@@ -174,6 +177,22 @@ def find_sets(patterns: Patterns, chances: Chances) -> Sets:
     }
     kept = list(shared)[: max(MOST_SHARED, len(known))]
     return Sets({one: shared[one] for one in kept}, known, replaced, tuple(telling))
+
+
+def most_links(patterns: Patterns, chances: Chances) -> float:
+    """Return how many links there may be: about one a record, or more where entities are large.
+
+    That they are large shows in pairs that agree on all that both show, far more often than chance
+    would have it.
+    """
+    n_fields = len(chances.u)
+    agree, apart = agreement(patterns, chances)
+    shown = (patterns.levels >= 0) @ (1 << np.arange(n_fields))
+    whole = np.where(~apart.any(axis=1) & agree.any(axis=1), patterns.number, 0.0)
+    number = _summed(shown, whole, 1 << n_fields)
+    few = [mask.bit_count() < min(FEWEST_SHOWN, n_fields) for mask in range(1 << n_fields)]
+    clear = np.where(few, 0.0, number - LIFT * _by_chance(chances, exactly=False))
+    return max(float(chances.n_records), MORE_LINKS * float(np.maximum(clear, 0.0).sum()))
 
 
 def _alike(patterns: Patterns, chances: Chances, exact: Counts, nearly: Counts) -> FloatArray:
@@ -216,14 +235,14 @@ def _left_a_couple(known: dict[int, float], n_fields: int) -> NDArray[np.bool_]:
     return result
 
 
-def _known(chances: Chances) -> dict[int, float]:
+def _known(chances: Chances, n_links: float) -> dict[int, float]:
     """Return the couples of fields that many more pairs agree on than chance and entities do."""
     result = {}
     for f, g in combinations(range(len(chances.u)), 2):
         shown = float(np.square(chances.shows[1 << f | 1 << g]))
         by_chance = chances.n_pairs * float(chances.u[f][0] * chances.u[g][0]) * shown
         excess = float(chances.together[f, g]) - by_chance
-        if excess > MANY * chances.n_records:
+        if excess > MANY * n_links:
             result[1 << f | 1 << g] = excess / shown
     return result
 
