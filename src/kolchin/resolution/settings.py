@@ -76,7 +76,7 @@ class Settings:
     ) -> Self:
         """Check what a user gave; every fault is told in one message."""
         faults: list[str] = []
-        chosen = _chosen_prior(prior, faults)
+        chosen = _chosen_prior(prior, likelihood, faults)
         try:
             plan = checked_plan(chains, draws or FIRST_LOOK, None, THIN, None, STARTS, seed=seed)
             warmup = plan.warmup
@@ -202,7 +202,12 @@ def limit_for(time_limit: float | str | None, n_records: int) -> float:
     return float(time_limit)
 
 
-def _chosen_prior(prior: str | Prior | None, faults: list[str]) -> Prior:
+def _chosen_prior(prior: str | Prior | None, likelihood: str, faults: list[str]) -> Prior:
+    """Return the prior of a name; of NBD, the paper's own only with the paper's likelihood.
+
+    The paper's base measure halves from size to size, so that ten records of one entity would
+    rather be several: a base that is learnt knows how large entities are.
+    """
     if isinstance(prior, Prior):
         return prior
     if prior is not None and str(prior).lower() not in PRIORS:
@@ -211,7 +216,10 @@ def _chosen_prior(prior: str | Prior | None, faults: list[str]) -> Prior:
             f"kp.NBD(). Got {prior!r} instead."
         )
         prior = None
-    return PRIORS[str(prior or "nbd").lower()]()
+    name = str(prior or "nbd").lower()
+    if name == "nbd" and likelihood != "categorical":
+        return priors.NBD(base=Beta(1, 1))
+    return PRIORS[name]()
 
 
 def source_numbers(source: pl.Series | None) -> IntArray:
