@@ -121,15 +121,17 @@ def test_numbers_are_counted_range_by_range(monkeypatch, threads):
     assert np.array_equal(numbering.counted(numbers, 60, threads), expected)
 
 
-def test_bands_are_those_of_the_values_that_agree():
+def test_bands_are_those_of_the_more_frequent_value():
     rng = np.random.default_rng(7)
     codes = rng.integers(-1, 9, 50).astype(np.int32)
     pairs = rng.integers(0, 50, (300, 2)).astype(np.int32)
-    levels = np.where(codes[pairs[:, 0]] == codes[pairs[:, 1]], 0, 3).astype(np.int8)
+    differ = rng.integers(1, 4, 300)
+    levels = np.where(codes[pairs[:, 0]] == codes[pairs[:, 1]], 0, differ).astype(np.int8)
     levels[codes[pairs].min(axis=1) < 0] = -1
     bands = Bands(rng.integers(0, 4, 9).astype(np.int8), np.ones(4), np.ones(4))
-    expected = np.where(levels == 0, bands.of_form[codes[pairs[:, 0]]], 0)
-    assert np.array_equal(bands_of_pairs(bands, codes, pairs, levels), expected)
+    frequent = bands.of_form[codes[pairs]].max(axis=1)
+    expected = np.where((levels >= 0) & (levels < 3), frequent, 0)
+    assert np.array_equal(bands_of_pairs(bands, codes, pairs, levels, 3), expected)
 
 
 @pytest.mark.parametrize("n_parts", [1, 4])

@@ -34,12 +34,19 @@ def test_bands_divide_the_chance_of_agreement():
     compared = compare(records)
     assert compared.band_u[0].sum() == pytest.approx(compared.u[0][0])
     assert compared.band_m[0].sum() == pytest.approx(1)
-    agree = compared.levels[:, 0] == 0
-    names = records.codes[compared.pairs[agree, 0], 0]
-    counts = np.bincount(records.codes[records.codes >= 0])[names]
+    near = (compared.levels[:, 0] >= 0) & (compared.levels[:, 0] < len(compared.u[0]) - 1)
+    names = records.codes[compared.pairs[near], 0]
+    counts = np.bincount(records.codes[records.codes >= 0])[names].max(axis=1)
     expected = np.floor(np.emath.logn(4, counts) + 1e-12)
-    assert np.array_equal(compared.bands[agree, 0], expected)
-    assert not compared.bands[~agree].any()
+    assert np.array_equal(compared.bands[near, 0], expected)
+    assert not compared.bands[~near].any()
+
+
+def test_near_levels_divide_among_bands():
+    compared = compare(kp.Records.from_table(table(300), [kp.Text("name")]))
+    in_band = compared.in_band[0]
+    assert in_band[1:-1].sum(axis=1) == pytest.approx(1)
+    assert not in_band[[0, -1]].any()
 
 
 def test_missing_values_have_no_level():

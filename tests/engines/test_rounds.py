@@ -9,11 +9,14 @@ from kolchin import kernels
 from kolchin.sampling import rounds, weights
 from kolchin.sampling.layout import Layout
 from kolchin.sampling.learning import Learning
-from kolchin.sampling.runner import Run
+from kolchin.sampling.plan import checked_plan
+from kolchin.sampling.runner import Run, _moments
 from kolchin.sampling.shards import Learnt, Sent, advance
-from kolchin.sampling.starts import start_labels
+from kolchin.sampling.starts import STARTS, start_labels
 from kolchin.store import Directory
 from kolchin.work import workplace
+
+PLANNED = ("chains", "draws", "warmup", "thin")
 
 
 def test_an_engine_draws_the_same(model, serial, inline):
@@ -32,8 +35,10 @@ def test_it_is_sampled_in_shards_by_tasks(model, sharded, inline, monkeypatch):
     monkeypatch.setattr(inline, "run", lambda task, items: seen.append(items) or run(task, items))
     drawn(model, engine=inline)
     learning = [items for items in seen if isinstance(items[0], Learning)]
-    # At the start, and at four steps of warm-up.
-    assert [len(items) for items in learning] == [1] * 5 * SHORT["chains"]
+    # At the start, and at some steps of warm-up.
+    plan = checked_plan(*(SHORT[name] for name in PLANNED), None, STARTS, model.n_records)
+    times = 1 + len(_moments(plan.learning) - {0})
+    assert [len(items) for items in learning] == [1] * times * SHORT["chains"]
     seen = [items for items in seen if items not in learning]
     assert len(seen) == SHORT["chains"] * (SHORT["draws"] + SHORT["warmup"])
     # Two chains share three workers, and the one that has not finished gets all of them.
@@ -50,8 +55,6 @@ def test_a_wrong_order_of_shards_is_seen(model, serial, inline, monkeypatch):
 
 
 def test_the_store_holds_the_last_state_alone(model, sharded, inline, tmp_path):
-    from kolchin.sampling.plan import checked_plan
-    from kolchin.sampling.starts import STARTS
     from kolchin.work import Work
 
     plan = checked_plan(2, 4, 8, 1, None, STARTS, model.n_records)
@@ -68,8 +71,6 @@ def test_the_store_holds_the_last_state_alone(model, sharded, inline, tmp_path):
 
 def test_a_shard_looks_at_nothing_outside(model, sharded):
     """Not even while clusters are taken apart: the rings of other records may not be there."""
-    from kolchin.sampling.plan import checked_plan
-
     plan = checked_plan(1, 4, 8, 1, None, "random", model.n_records)
     (worker,) = Run.begin(model, plan, 1).workers
     chain = worker.chain

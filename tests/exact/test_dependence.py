@@ -535,17 +535,15 @@ def test_m_rho_and_the_partition_keep_their_joint_posterior(joint):
 class WithoutClasses(Exemplar):
     """What was replaced is drawn from rho alone, whatever the levels are."""
 
-    def ratios(self, values):
-        right = super().ratios(values)
-        return right._replace(classes=np.tile(np.cumsum(values["rho"]), (len(self.place), 1)))
+    def _weights_of(self, patterns, values):
+        return np.tile(values["rho"], (patterns.size, 1))
 
 
 class NothingReplaced(Exemplar):
     """Every pair counts as one of which nothing was replaced."""
 
-    def ratios(self, values):
-        right = super().ratios(values)
-        return right._replace(classes=np.ones((len(self.place), len(self.kept))))
+    def _weights_of(self, patterns, values):
+        return np.tile(np.eye(len(self.kept))[0], (patterns.size, 1))
 
 
 @pytest.mark.parametrize("kind", [WithoutClasses, NothingReplaced])

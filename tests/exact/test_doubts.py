@@ -145,8 +145,8 @@ def test_nu_and_the_partition_keep_their_joint_posterior():
 class LinksCountAsShared(Exemplar):
     """Pairs of one cluster stay among those that may share the set."""
 
-    def update(self, rng, values, counts, ratios):
-        return super().update(rng, values, counts._replace(inside=0 * counts.inside), ratios)
+    def update(self, rng, values, counts):
+        return super().update(rng, values, counts._replace(inside=0 * counts.inside))
 
 
 def test_links_that_stay_among_the_unrelated_are_caught():

@@ -166,7 +166,7 @@ def updated(kind=Exemplar, n_starts=1500):
         for row in levels_of_links(rng, wrong, near, tau):
             against[row_of[row]] += 1
         counts = PatternCounts(against, against, 0.0)
-        new = likelihood.update(rng, values, counts, likelihood.ratios(values))
+        new = likelihood.update(rng, values, counts)
         for seen, which in ((values, before), (new, after)):
             spread = error_counts.distribution(likelihood._wrong(seen), seen["tau"])
             which.append([*spread[[0, 2]], seen["m"][1], seen["m"][2], seen["m"][4]])
@@ -203,7 +203,7 @@ def test_the_density_that_is_sliced_is_the_prior():
         m = np.array([1 - wrong[0], wrong[0], 1 - wrong[1], wrong[1] / 2, wrong[1] / 2])
         values = {"m": m, "tau": tau}
         counts = PatternCounts(nothing, nothing, 0.0)
-        new = likelihood.update(rng, values, counts, likelihood.ratios(values))
+        new = likelihood.update(rng, values, counts)
         drawn.append(new["m"][1])
     uniform = np.searchsorted(truth, drawn) / truth.size
     assert uniform_test(np.clip(uniform, 1e-9, 1 - 1e-9)) > SMALLEST_P

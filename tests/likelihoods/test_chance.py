@@ -47,7 +47,7 @@ def test_agreement_on_a_value_has_the_chance_of_its_band():
     _, of_value = found.chances(taken, np.zeros(2), unseen=False)
     exactly = of_value[0][0]
     assert exactly[0] < exactly[-1]
-    gain = found.gains(likelihood.patterns, of_value)
+    gain = found.gains(likelihood.patterns.levels, found.band, of_value)
     exact = likelihood.patterns.levels[:, 0] == 0
     chances = np.exp(-gain[exact, 0])
     assert set(chances.round(12)) <= set(exactly.round(12))

@@ -58,7 +58,7 @@ def slow_shares(fit):
     counted = np.array([one in fit.known for one in fit.sets])
     typed = levels(by_set[:, ~counted] @ fit.shared[~counted].astype(float))
     totals = by_set.sum(axis=0), by_entity.sum(axis=0), typed, levels(by_entity @ ~fit.replaced)
-    return *totals, by_entity.sum(axis=1), by_set.sum(axis=1)
+    return *totals, by_entity.sum(axis=1), by_set[:, ~counted].sum(axis=1)
 
 
 @pytest.mark.parametrize("n_fields", [3, 4, 7])
@@ -71,6 +71,18 @@ def test_shares_are_those_of_the_readable_sum(n_fields):
         assert shares.wrong.sum() == pytest.approx(shares.by_entity.sum())
         assert np.all(shares.leaked[0] <= shares.leaked[1])
         fit._maximise(shares)
+
+
+def test_patterns_that_are_not_looked_at_have_no_shares():
+    fit = a_fit(4)
+    every = fit._shares()
+    fit.rows = np.arange(0, fit.patterns.number.size, 3)
+    some = fit._shares()
+    np.testing.assert_array_equal(some.linked[::3], every.linked[::3])
+    assert not some.linked[1::3].any()
+    others = np.setdiff1d(np.arange(fit.patterns.number.size), fit.rows)
+    missed = every.linked[others].sum()
+    assert some.by_entity.sum() == pytest.approx(every.by_entity.sum() - missed)
 
 
 def test_shares_are_the_same_for_any_number_of_threads(monkeypatch):

@@ -100,7 +100,7 @@ def test_summary_has_what_users_rely_on(finished):
     assert list(summary["seconds"]) == phases
     assert len(summary["moves"]) == summary["settings"]["chains"]
     assert (summary["seed"], summary["ended"], summary["draws"]) == (3, "draws", 30)
-    assert summary["settings"]["prior"] == repr(kp.NBD())
+    assert summary["settings"]["prior"] == repr(kp.NBD(base=kp.Beta(1, 1)))
     assert summary["version"] == kp.__version__
 
 

@@ -66,9 +66,9 @@ def random_pairs(n_records: int, rng: np.random.Generator) -> NDArray[np.int32]:
 class LevelChances(NamedTuple):
     """The chance of each level between unrelated records, and how levels divide among bands.
 
-    ``in_band[level]`` are the shares of a level's pairs by the band of their more frequent form, for
-    the levels between exact and different: a slip in a frequent name gives a rare one that many
-    records are near to.
+    ``in_band[level]`` are the shares of a level's pairs by the band of their more frequent form,
+    for the levels between exact and different: a slip in a frequent name gives a rare one that
+    many records are near to.
     """
 
     of_level: Floats

@@ -92,12 +92,15 @@ class Coincidences(NamedTuple):
             of_value.append(chances_of_values(by_band, of_level[f], self.in_band[f], share))
         return tuple(of_level), tuple(of_value)
 
-    def gains(self, patterns: Patterns, of_value: tuple[FloatArray, ...]) -> FloatArray:
+    @staticmethod
+    def gains(
+        levels: NDArray[np.int8], band: NDArray[np.int8], of_value: tuple[FloatArray, ...]
+    ) -> FloatArray:
         """Return minus the log of the chance of each pattern's levels, 0 where one is missing."""
-        gain = np.zeros(patterns.levels.shape)
-        for f, levels in enumerate(patterns.levels.T):
-            chance = of_value[f][levels, self.band[:, f]]
-            gain[:, f] = np.where(levels < 0, 0.0, -np.log(np.maximum(chance, 1e-300)))
+        gain = np.zeros(levels.shape)
+        for f, chance in enumerate(of_value):
+            table = -np.log(np.maximum(chance, 1e-300))
+            gain[:, f] = np.where(levels[:, f] < 0, 0.0, table[levels[:, f], band[:, f]])
         return gain
 
 

@@ -72,6 +72,9 @@ many sets, and where fewer than so many links hang on it: more are told apart by
 `sharing`. At the start of a chain so many pairs share each set, and to be replaced at once has a
 prior weight of so many pairs."""
 
+NEGLIGIBLE = 1e-4
+"""Patterns of which fewer pairs are linked or share anything are looked at now and then only."""
+
 RANGE = 1 << 15
 """So many patterns are looked at in one go."""
 
@@ -187,7 +190,8 @@ def learn_dependence(
 class Shares(NamedTuple):
     """Pairs by shared set and by set that entities have replaced, and the levels among them.
 
-    ``linked`` and ``sharing`` are the pairs of each pattern, ``wrong`` those of entities by what is
+    ``linked`` and ``sharing`` are the pairs of each pattern (those that share a set which was
+    counted among all records are left out of the latter), ``wrong`` those of entities by what is
     seen and how many of it is wrong. ``beside`` has the levels beside shared sets, ``leaked`` how
     many pairs share one more field for the same reason, and of how many.
     """
@@ -242,6 +246,7 @@ class _Fit:
         self.most_links = most_links(patterns, chances)
         self.n_linked = FIRST_LINKS * self.most_links
         self.shares: Shares | None = None
+        self.rows: IntArray = np.arange(patterns.number.size)
         if before is not None:
             self.m, self.tau, self.n_linked = before.m.copy(), before.tau, before.n_linked
         elif coincidences is not None:
@@ -261,10 +266,16 @@ class _Fit:
     def run(self) -> None:
         """Alternate between shares of patterns and parameters; drop sets without support."""
         for step in range(STEPS):
+            if step == 0 or step - 1 in PRUNED_AT or step == STEPS - 1:
+                self.rows = np.arange(self.patterns.number.size)
             self.shares = self._shares()
             self._maximise(self.shares)
-            if self.coincidences is not None:
+            if step == 0 or step in PRUNED_AT or step == STEPS - 2:
                 self.learn_chance()
+            else:
+                # Most patterns are by chance alone; in between, the others are looked at.
+                (self.rows,) = np.nonzero(self.shares.linked + self.shares.sharing > NEGLIGIBLE)
+                self.learn_chance(rows=self.rows)
             if step in PRUNED_AT:
                 self._prune(self.shares.by_entity)
 
@@ -325,8 +336,11 @@ class _Fit:
         ranked = np.argsort(-links, kind="stable")
         return [whole & ~int(one) for one in ranked if many[one]][:MOST_DOUBTFUL]
 
-    def learn_chance(self, unseen: bool = False) -> None:
-        """Take what is linked or shared, as things stand, out of the pairs that agree."""
+    def learn_chance(self, unseen: bool = False, rows: IntArray | None = None) -> None:
+        """Take what is linked, as things stand, out of the pairs that agree.
+
+        Then patterns have other gains; of some of them, or of all.
+        """
         known, patterns = self.coincidences, self.patterns
         if known is None:
             return
@@ -339,7 +353,10 @@ class _Fit:
             taken = known.counted(patterns, pairs)
             of_all = pairs @ (patterns.levels >= 0)
         u, of_value = known.chances(taken, of_all, unseen)
-        self.gain = known.gains(patterns, of_value)
+        if rows is None:
+            self.gain = known.gains(patterns.levels, known.band, of_value)
+        else:
+            self.gain[rows] = known.gains(patterns.levels[rows], known.band[rows], of_value)
         self.chances = self.chances._replace(u=u)
 
     def _shares(self, threads: int | None = None) -> Shares:
@@ -353,7 +370,9 @@ class _Fit:
         log_rest = float(np.log(max(self.chances.n_pairs, 1.0)))
         counts = np.concatenate([~self._counted, np.ones(len(self.replaced), dtype=bool)])
         log_tilt = np.log(np.maximum(error_counts.tilts(self.wrong, self.tau), 1e-300))
-        number = self.patterns.number
+        whole = self.rows.size == self.patterns.number.size
+        rows: IntArray | slice = slice(None) if whole else self.rows
+        place, gain, number = self.place[rows], self.gain[rows], self.patterns.number[rows]
         linked, sharing = np.zeros((2, number.size))
         shapes = (
             *((sets.size,), log_levels.shape, log_tilt.shape),
@@ -362,7 +381,7 @@ class _Fit:
 
         def part(first: int, last: int) -> list[FloatArray]:
             totals, found, *more = (np.zeros(shape) for shape in shapes)
-            given = self.place, self.gain, number, log_levels, log_rest, sets, log_sets, n_sets
+            given = place, gain, number, log_levels, log_rest, sets, log_sets, n_sets
             how = counts, self.leak, np.exp(self.loose), log_tilt, self.offsets, first, last
             share_out(*given, *how, totals, found, linked, sharing, *more)
             return [totals, found, *more]
@@ -378,12 +397,18 @@ class _Fit:
             by_entity=totals[n_sets:],
             typed=found[0, :-1],
             m=found[1, :-1],
-            linked=linked,
-            sharing=sharing,
+            linked=self._spread(linked),
+            sharing=self._spread(sharing),
             wrong=wrong,
             beside=beside,
             leaked=leaked,
         )
+
+    def _spread(self, of_rows: FloatArray) -> FloatArray:
+        """Return numbers of the patterns that were looked at, and 0 for the others."""
+        result = np.zeros(self.patterns.number.size)
+        result[self.rows] = of_rows
+        return result
 
     @property
     def _counted(self) -> Masks:

@@ -32,7 +32,13 @@ from kolchin.likelihoods.dependence import (
     Masks,
     learn_dependence,
 )
-from kolchin.likelihoods.kernels import draw_hidden_errors, pattern_ratios, slice_errors
+from kolchin.likelihoods.kernels import (
+    class_weights,
+    draw_hidden_errors,
+    kept_gains,
+    mixed_ratios,
+    slice_errors,
+)
 from kolchin.likelihoods.pattern_counts import KeptLevels, PatternCounts, draw_classes
 from kolchin.likelihoods.sharing import Chances, Patterns, shares_shown
 from kolchin.likelihoods.unlinked import Unlinked
@@ -47,6 +53,9 @@ DRAWS_FOR_EVIDENCE, WORK_FOR_EVIDENCE = 100, 2e9
 STEP, DECIDED = 0.25, 12.0
 """Patterns count as one whose log evidence differs by less than a step, or is so far from even odds
 that there is no doubt (e^-12 is 6 in a million)."""
+
+NEARLY_CHANCE = 0.01
+"""A pattern that is so little more frequent among unrelated records than by chance is chance."""
 
 SMALLEST_RATIO = 1e-300
 NO_SETS = np.empty(0)
@@ -74,18 +83,37 @@ class Outcomes(NamedTuple):
 
 
 class Ratios(NamedTuple):
-    """Evidence of each pattern, that of pairs not compared by what both show, and of classes.
-
-    ``classes`` has for each pattern, and then for each of those pairs, the weights of what may have
-    been replaced, added up.
-    """
+    """Evidence of each pattern, and that of pairs not compared, by what both show."""
 
     ratio: FloatArray
     apart: FloatArray
-    classes: FloatArray
 
 
-NO_RATIOS = Ratios(np.empty(0), np.empty(0), np.empty((0, 1)))
+class AsCompared(NamedTuple):
+    """Patterns before some were made one: levels, minus the logs of their chances, by outcome.
+
+    Chains need not tell them apart, but who asks for the evidence of a pair wants its own.
+    """
+
+    place: NDArray[np.int16]
+    constant: NDArray[np.float32]
+    pattern: NDArray[np.int32]
+
+
+class Factors(NamedTuple):
+    """What stays the same of the evidence of patterns while parameters change.
+
+    Patterns that differ only in how frequent values are have the same vector of levels: ``vectors``
+    are all of them, ``vector[p]`` is that of pattern p. ``gains`` is one over the chance of what
+    each class keeps, by pattern and class.
+    """
+
+    vectors: NDArray[np.int32]
+    vector: NDArray[np.int32]
+    gains: FloatArray
+
+
+NO_RATIOS = Ratios(np.empty(0), np.empty(0))
 
 
 def outcomes_of(comparisons: Comparisons, shows: NDArray[np.bool_]) -> Outcomes:
@@ -142,6 +170,7 @@ class Exemplar:
             )
         self.names = tuple(names)
         self.n_patterns = 0
+        self._as_compared: AsCompared | None = None
         self.fixed = fixed
         self.offsets = np.concatenate([[0], np.cumsum(compared.n_levels)]).astype(np.int64)
         if weights is None:
@@ -193,7 +222,7 @@ class Exemplar:
     def _depend(self, dependence: Dependence | None) -> None:
         """Say which fields move together."""
         self.dependence = dependence
-        self._gain = np.exp(self.constant)
+        self._known_factors: Factors | None = None
         self.counts_errors = dependence is not None and dependence.tau is not None
         if dependence is None:
             self.kept = np.ones((1, self.n_fields), dtype=bool)
@@ -205,6 +234,15 @@ class Exemplar:
         self.weights = dependence.m_weights
         what = self.place, self.constant, self._number, self.shown.size
         self.unlinked = Unlinked(dependence, *what)
+
+    @property
+    def _factors(self) -> Factors:
+        """What stays the same of the evidence of patterns; found when it is asked for first."""
+        if self._known_factors is None:
+            rows, vector = distinct_rows(list(self.place.T))
+            gains = kept_gains(self.place, self.constant, self._replaced, int(self.offsets[-1]))
+            self._known_factors = Factors(self.place[rows], vector, gains)
+        return self._known_factors
 
     @property
     def _replaced(self) -> IntArray:
@@ -252,8 +290,12 @@ class Exemplar:
         margin around even odds, at one to N that a pair starts with, it is as good as the same.
         Where patterns become one, the gain of each field is the mean over pairs.
         """
+        self._as_compared = AsCompared(
+            self.place.astype(np.int16), self.constant.astype(np.float32), self._pattern
+        )
         n, values = self.n_patterns, self.start()
         beyond = np.log(np.maximum(self.ratios(values)[0], 1e-300)) - np.log(self.shown.size)
+        self._blur(beyond < -margin, values)
         near = np.rint(np.clip(beyond, -margin, margin) / step).astype(np.int64)
         place, constant, number = self.place[:n], self.constant[:n], self._number
         rows, which = distinct_rows([*place.T, near])
@@ -264,6 +306,21 @@ class Exemplar:
         self.n_patterns = len(rows)
         self._pattern = which[self._pattern]
         self._depend(self.dependence)
+
+    def _blur(self, hopeless: NDArray[np.bool_], values: Values) -> None:
+        """Take pairs for different in all fields that neither links nor sharing would explain.
+
+        Most candidates are such coincidences, in tens of thousands of patterns, and nothing hangs
+        on what they agree on: they stay as hopeless, like pairs that were not compared.
+        """
+        if self.unlinked is None:
+            return
+        whole = self.unlinked.ratio(values.get("shared", NO_SETS))[: self.n_patterns]
+        rows = np.flatnonzero(hopeless & (whole < 1 + NEARLY_CHANCE))
+        seen = self.place[rows] < self.offsets[-1]
+        apart = self.constant[-1]  # of two records that show all fields and differ in all
+        self.place[rows] = np.where(seen, self.offsets[1:] - 1, self.offsets[-1])
+        self.constant[rows] = np.where(seen, apart, 0.0)
 
     def lists(self, order: IntArray | None = None) -> Lists:
         """List for each record, or each place of an order, those it was compared with.
@@ -277,7 +334,7 @@ class Exemplar:
     def without_records(self) -> "Exemplar":
         """Return what does not depend on how many records there are."""
         bare = copy.copy(self)
-        bare.unlinked = None
+        bare.unlinked = bare._known_factors = bare._as_compared = None
         bare.shown = self.shown[:0].copy()
         bare.parts = Parts.of(np.empty((0, 2), dtype=np.int32), np.empty(0, dtype=np.int32))
         bare._pattern = self._pattern[:0].copy()
@@ -350,12 +407,21 @@ class Exemplar:
 
     def ratios(self, values: Values) -> Ratios:
         """Return the evidence of patterns."""
-        m = np.append(values["m"], 1.0)  # 1 for a missing value
-        whole, classes = pattern_ratios(
-            self.place, self._gain, self._scale(values), self._replaced, self._rho(values), m,
-            self._tilts(values), self.offsets,
-        )  # fmt: skip
-        return Ratios(whole[: self.n_patterns], whole[self.n_patterns :], classes)
+        vectors, vector, gains = self._factors
+        whole = mixed_ratios(
+            self._class_weights(values, vectors), vector, gains, self._scale(values)
+        )
+        return Ratios(whole[: self.n_patterns], whole[self.n_patterns :])
+
+    def _weights_of(self, patterns: IntArray, values: Values) -> FloatArray:
+        """Return how much each class weighs in the evidence of some patterns."""
+        return self._class_weights(values, self.place[patterns]) * self._factors.gains[patterns]
+
+    def _class_weights(self, values: Values, vectors: NDArray[np.int32]) -> FloatArray:
+        """Return the chances of vectors of levels by class, but for what it replaces."""
+        given = self._replaced, self._rho(values), values["m"], self._tilts(values), self.offsets
+        result: FloatArray = class_weights(vectors, *given)
+        return result
 
     def count(
         self,
@@ -373,14 +439,12 @@ class Exemplar:
         counts = kernels.count_patterns(rng, *lists, ratios.ratio, ratios.apart, members, sizes)
         return PatternCounts(*counts)
 
-    def update(
-        self, rng: np.random.Generator, values: Values, counts: PatternCounts, ratios: Ratios
-    ) -> Values:
-        """Draw m, rho and tau given what was counted with these ratios."""
+    def update(self, rng: np.random.Generator, values: Values, counts: PatternCounts) -> Values:
+        """Draw m, rho and tau given what was counted."""
         if self.fixed:
             return values
         (rows,) = np.nonzero(counts.against)
-        by_class = draw_classes(rng, counts.against[rows], ratios.classes[rows])
+        by_class = draw_classes(rng, counts.against[rows], self._weights_of(rows, values))
         result = dict(values)
         if self.has_classes:
             drawn = rng.standard_gamma(self.rho_weights + by_class.sum(axis=0))
@@ -464,7 +528,12 @@ class Exemplar:
         fields move together, a field's part is what it adds to those before it and to those
         after it, on average; the parts always add up to the whole.
         """
-        patterns, place = np.unique(self.patterns_of(pairs), return_inverse=True)
+        told = self._as_compared
+        if told is None:
+            told = AsCompared(self.place, self.constant, self._pattern)
+        numbers = self._numbers_of(pairs, told.pattern, len(told.place) - (1 << self.n_fields))
+        patterns, place = np.unique(numbers, return_inverse=True)
+        rows = told.place[patterns].astype(np.int32), told.constant[patterns].astype(float)
         start = self.start()
         n_draws = len(draws["m"]) if "m" in draws else 1
         cost = patterns.size * len(self.kept) * self.n_fields**2
@@ -474,18 +543,20 @@ class Exemplar:
         for pick in picks:
             drawn = {name: array[pick] for name, array in draws.items()}
             values = start if self.fixed else self.values({**start, **drawn})
-            total += self._by_field(patterns, partial(self._log_linked, values))
-            total -= self._by_field(patterns, partial(self._log_unlinked, values))
+            total += self._by_field(*rows, partial(self._log_linked, values))
+            total -= self._by_field(*rows, partial(self._log_unlinked, values))
         return (total / picks.size)[place]
 
     def _by_field(
-        self, patterns: IntArray, log_chance: Callable[[NDArray[np.int32], FloatArray], FloatArray]
+        self,
+        places: NDArray[np.int32],
+        constants: FloatArray,
+        log_chance: Callable[[NDArray[np.int32], FloatArray], FloatArray],
     ) -> FloatArray:
         """Divide the log chance of patterns, over independent fields, among the fields.
 
         A field has what it adds to those before it, on average over both orders of the fields.
         """
-        places, constants = self.place[patterns], self.constant[patterns]
         total = np.zeros(places.shape)
         for order in (range(self.n_fields), range(self.n_fields - 1, -1, -1)):
             place = np.full_like(places, self.offsets[-1])
@@ -502,11 +573,8 @@ class Exemplar:
         self, values: Values, place: NDArray[np.int32], constant: FloatArray
     ) -> FloatArray:
         """Log chance of levels in an entity, over independent fields of unrelated records."""
-        m = np.append(values["m"], 1.0)
-        ratio, _ = pattern_ratios(
-            place, np.exp(constant), np.ones(len(place)), self._replaced, self._rho(values), m,
-            self._tilts(values), self.offsets,
-        )  # fmt: skip
+        gains = kept_gains(place, constant, self._replaced, int(self.offsets[-1]))
+        ratio = (self._class_weights(values, place) * gains).sum(axis=1)
         result: FloatArray = np.log(np.maximum(ratio, SMALLEST_RATIO))
         return result
 
@@ -522,11 +590,17 @@ class Exemplar:
 
     def patterns_of(self, pairs: NDArray[Any]) -> IntArray:
         """Return the pattern of each pair, compared or not."""
+        return self._numbers_of(pairs, self._pattern, self.n_patterns)
+
+    def _numbers_of(
+        self, pairs: NDArray[Any], pattern: NDArray[np.int32], n_patterns: int
+    ) -> IntArray:
+        """Return the pattern of each pair, given those of outcomes; others come after these."""
         shown = self.shown[pairs[:, 0]] & self.shown[pairs[:, 1]]
-        result: IntArray = self.n_patterns + shown.astype(np.int64)
+        result: IntArray = n_patterns + shown.astype(np.int64)
         which = self.parts.outcomes_of(pairs)
         found = which >= 0
-        result[found] = self._pattern[which[found]]
+        result[found] = pattern[which[found]]
         return result
 
     @property

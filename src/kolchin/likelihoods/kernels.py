@@ -16,8 +16,8 @@ ROUNDING = 1e-6
 LARGEST_LOG_ODDS, LARGEST_STEP = 25.0, 20.0
 """Beyond, the chance of an error, or of one more, could not be told from none."""
 
-LARGEST_FACTOR = 1e15
-"""The evidence of one level, either way, is at most this: 50 bits."""
+SMALLEST_CHANCE, LARGEST_LOG_GAIN = 1e-15, 35.0
+"""A level has at least this chance in an entity, and its evidence is at most so much: 50 bits."""
 
 HOPELESS = 90.0
 """What is so much smaller than chance, by its log, stays negligible whatever else is known."""
@@ -146,7 +146,8 @@ def share_out(
                 linked[p] += pairs
                 wrong[sets[k] & shown, n_wrong[k]] += pairs
                 continue
-            sharing[p] += pairs
+            if counts[k]:
+                sharing[p] += pairs
             for f in range(n_fields):
                 if sets[k] >> f & 1 or place[p, f] == missing:
                     continue
@@ -164,57 +165,75 @@ def share_out(
 
 
 @compiled
-def pattern_ratios(
-    place: Any,
-    gain: Any,
-    scale: Any,
-    replaced: Any,
-    rho: Any,
-    m: Any,
-    tilt: Any,
-    offsets: Any,
-) -> tuple[Any, Any]:
-    """Evidence of every pattern of levels: m over u, both mixtures (model section 6).
+def class_weights(vectors: Any, replaced: Any, rho: Any, m: Any, tilt: Any, offsets: Any) -> Any:
+    """Return the chance of each vector of levels in each class, but for fields that it replaces.
 
-    ``place`` has for each pattern and field where its level's chance stands in ``m``, ``gain`` one
-    over the chance of that level among unrelated records, ``scale`` one over what u is more than
-    the product of those. In class c the fields ``replaced[c]`` (by bits) were replaced; ``tilt`` is
-    by the fields that are seen and kept, and how many of them are wrong. Also returns the weights
-    of each pattern's classes, added up.
+    ``vectors`` has for each field where its level's chance stands in ``m``. In class c, of chance
+    ``rho[c]``, the fields ``replaced[c]`` (by bits) were replaced; ``tilt`` is by the fields that
+    are seen and kept, and how many of them are wrong (model section 6).
     """
-    n_fields = place.shape[1]
+    n_fields = vectors.shape[1]
     missing = offsets[n_fields]
-    ratio = np.empty(place.shape[0])
-    classes = np.empty((place.shape[0], rho.size))
-    of_field = np.empty(n_fields)
-    for k in range(place.shape[0]):
-        whole = 1.0
+    result = np.empty((vectors.shape[0], rho.size))
+    for k in range(vectors.shape[0]):
         seen = 0
         not_exact = 0
+        n_wrong = 0
+        whole = 1.0
         for f in range(n_fields):
-            if place[k, f] < missing:
-                # Kept within bounds, so that what a class replaces can be divided out.
-                value = m[place[k, f]] * gain[k, f]
-                of_field[f] = min(max(value, 1 / LARGEST_FACTOR), LARGEST_FACTOR)
-                whole *= of_field[f]
+            if vectors[k, f] < missing:
                 seen |= 1 << f
-                if place[k, f] != offsets[f]:
+                # Not below a bound, so that what a class replaces can be divided out.
+                whole *= max(m[vectors[k, f]], SMALLEST_CHANCE)
+                if vectors[k, f] != offsets[f]:
                     not_exact |= 1 << f
-        total = 0.0
+                    n_wrong += 1
         for c in range(rho.size):
             weight = rho[c] * whole
             rest = replaced[c] & seen
+            kept = seen & ~rest
+            n_kept_wrong = n_wrong
             f = 0
             while rest:
                 if rest & 1:
-                    weight /= of_field[f]
+                    weight /= max(m[vectors[k, f]], SMALLEST_CHANCE)
+                    n_kept_wrong -= not_exact >> f & 1
                 rest >>= 1
                 f += 1
-            kept = seen & ~replaced[c]
-            total += weight * tilt[kept, count_bits(kept & not_exact)]
-            classes[k, c] = total
-        ratio[k] = total * scale[k]
-    return ratio, classes
+            result[k, c] = weight * tilt[kept, n_kept_wrong]
+    return result
+
+
+@compiled
+def kept_gains(place: Any, log_gain: Any, replaced: Any, missing: int) -> Any:
+    """Return one over the chance, among unrelated records, of the levels that each class keeps."""
+    n_fields = place.shape[1]
+    result = np.empty((place.shape[0], replaced.size))
+    for k in range(place.shape[0]):
+        for c in range(replaced.size):
+            total = 0.0
+            for f in range(n_fields):
+                if place[k, f] < missing and not replaced[c] >> f & 1:
+                    total += min(log_gain[k, f], LARGEST_LOG_GAIN)
+            result[k, c] = np.exp(total)
+    return result
+
+
+@compiled
+def mixed_ratios(weights: Any, vector: Any, gains: Any, scale: Any) -> Any:
+    """Evidence of every pattern: the chance of its levels in an entity over that by chance.
+
+    Both are mixtures (model section 6): ``weights`` are those of its vector of levels by class,
+    ``gains`` what each class keeps, ``scale`` one over what unrelated records share.
+    """
+    result = np.empty(vector.size)
+    for k in range(vector.size):
+        total = 0.0
+        row = vector[k]
+        for c in range(weights.shape[1]):
+            total += weights[row, c] * gains[k, c]
+        result[k] = total * scale[k]
+    return result
 
 
 @compiled

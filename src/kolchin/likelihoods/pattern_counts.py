@@ -30,12 +30,11 @@ class PatternCounts(NamedTuple):
 
 
 def draw_classes(
-    rng: np.random.Generator, number: IntArray, classes: FloatArray
+    rng: np.random.Generator, number: IntArray, weight: FloatArray
 ) -> NDArray[np.int64]:
-    """Draw what was replaced in records of each pattern, by the weights of classes added up."""
-    if classes.shape[1] == 1:
+    """Draw what was replaced in records of each pattern, by the weights of classes."""
+    if weight.shape[1] == 1:
         return number[:, None]
-    weight = np.maximum(np.diff(classes, axis=1, prepend=0.0), 0.0)
     total = weight.sum(axis=1, keepdims=True)
     # Where all underflow, nothing was replaced.
     weight[:, 0] += total[:, 0] == 0

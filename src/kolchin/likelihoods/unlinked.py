@@ -109,6 +109,7 @@ class Unlinked:
 
         It is relative to chance alone and up to a constant.
         """
-        pairs = self.number @ np.log(self.ratio(n_sharing)[: self.number.size])
+        # No library of linear algebra is asked: its threads would be in the way of the chains'.
+        pairs = (self.number * np.log(self.ratio(n_sharing)[: self.number.size])).sum()
         prior = (SHAPE - 1) * np.log(n_sharing) - n_sharing * (1 + 1 / self.scale)
         return float(pairs + prior.sum())

@@ -289,9 +289,7 @@ class Chain:
         cells, levels = self.statistics
         self.own_values = self.model.likelihood.update(self.rng, self.own_values, cells)
         if self.model.compared is not None and levels is not None and not hold_levels:
-            self.own_values = self.model.compared.update(
-                self.rng, self.own_values, levels, self.ratios
-            )
+            self.own_values = self.model.compared.update(self.rng, self.own_values, levels)
             self.ratios = self.model.compared.ratios(self.own_values)
         self._statistics = None
 
