@@ -190,3 +190,19 @@ def test_swapped_means_agreement():
     compared = compare(kp.Records.from_table(names(50), FIELDS))
     assert compared.agrees[0].tolist() == [True, True, True, False, True, False]
     assert compared.agrees[1].tolist() == [True, True, True, False, False]
+
+
+def test_few_exchanged_values_are_enough():
+    """Two lines of an address have hardly a value in common, unless some stand in either order."""
+    streets = [
+        f"{letter * 4} street {k}" for k, letter in enumerate("abcdefghijklmnopqrstuvwxyz" * 4)
+    ]
+    houses = [
+        f"{letter * 5} house {k}" for k, letter in enumerate("zyxwvutsrqponmlkjihgfedcba" * 4)
+    ]
+    for n_exchanged, found in ((2, ()), (3, ((0, 1),))):
+        table = {
+            "first": streets + houses[:n_exchanged],
+            "last": houses + streets[:n_exchanged],
+        }
+        assert compare(kp.Records.from_table(table, FIELDS)).swappable == found

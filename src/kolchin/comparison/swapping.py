@@ -19,6 +19,9 @@ from kolchin.records.fields import Text
 SHARED = 0.05
 """Columns with this share of their values in common may be swapped."""
 
+FEWEST_EXCHANGED = 3
+"""So may columns with fewer, if so many couples of values stand in either order."""
+
 SWAPPED = "swapped"
 DRAWS = 20_000
 """So many swapped values are drawn to tell how often they also agree as they stand."""
@@ -65,11 +68,23 @@ def alike(prepared: Sequence[Prepared]) -> Iterator[Couple]:
         n_forms = one.forms.len()
         both = coded(pl.concat([one.forms, other.forms]))
         n_shared = n_forms + other.forms.len() - both.vocabulary.len()
-        if n_shared < SHARED * min(n_forms, other.forms.len()):
+        if not n_shared:
             continue
         first = np.append(both.codes[:n_forms], np.int32(MISSING))[one.codes]
         second = np.append(both.codes[n_forms:], np.int32(MISSING))[other.codes]
-        yield Couple((f, g), first, second, both.vocabulary, n_shared)
+        couple = Couple((f, g), first, second, both.vocabulary, n_shared)
+        many = n_shared >= SHARED * min(n_forms, other.forms.len())
+        if many or count_exchanged(couple) >= FEWEST_EXCHANGED:
+            yield couple
+
+
+def count_exchanged(couple: Couple) -> int:
+    """Return how many couples of different values stand in one order and in the other."""
+    first, second = couple.first.astype(np.int64), couple.second.astype(np.int64)
+    differ = (first >= 0) & (second >= 0) & (first != second)
+    first, second, n_texts = first[differ], second[differ], couple.vocabulary.len()
+    both = np.intersect1d(first * n_texts + second, second * n_texts + first)
+    return both.size // 2
 
 
 def couples_of(prepared: Sequence[Prepared]) -> tuple[Couple, ...]:
