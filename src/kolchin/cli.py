@@ -437,7 +437,7 @@ def _conclude(result: Any, directory: Path, quiet: bool) -> None:
         for line in headline(result.summary()):
             _say(line)
         _say(f"Results are in {directory}.")
-    if result.ended in ("time", "interrupted"):
+    if result.ended in ("time", "warm-up", "interrupted"):
         _say(f"'kolchin resume {directory}' goes on from here.")
     if result.ended == "interrupted":
         raise typer.Exit(EXIT_INTERRUPTED)

@@ -1,4 +1,4 @@
-"""What a reader should know first: nothing found, two answers, equal records kept apart."""
+"""What a reader should know first: a run cut short, nothing found, two answers, equals apart."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -84,9 +84,21 @@ def cautions(
 ) -> list[str]:
     """Return sentences that come before all others; none where all is well."""
     return [
+        *_provisional(summary),
         *_nothing_found(summary),
         *_two_answers(posterior),
         *_equal_but_apart(records, labels),
+    ]
+
+
+def _provisional(summary: Mapping[str, Any]) -> list[str]:
+    """Say that chains had not settled, so that all numbers are of where they were on the way."""
+    if summary["ended"] != "warm-up":
+        return []
+    return [
+        "This is provisional: the time limit was reached while chains were still on their way, so "
+        "that neither the entities nor how sure they are can be relied on. Resume the run, or "
+        "allow it more time (--time-limit)."
     ]
 
 

@@ -46,7 +46,8 @@ class Result:
     Attributes
     ----------
     posterior : the draws.
-    ended : why sampling ended: "enough" (by the diagnostics), "draws", "time" or "interrupted".
+    ended : why sampling ended: "enough" (by the diagnostics), "draws", "time", "interrupted", or
+        "warm-up" where time was up before the first draw, so that the result is provisional.
     """
 
     def __init__(
@@ -159,6 +160,7 @@ class Result:
         from kolchin import __version__
 
         whole = dict(self._description)
+        whole["ended"] = self.ended
         candidates = self._candidates()
         if candidates is not None:
             whole["candidates"] = candidates
@@ -169,7 +171,6 @@ class Result:
             {**doubt._asdict(), "sentence": doubt.sentence()}
             for doubt in doubts(self._pairs, self._model.comparisons)
         ]
-        whole["ended"] = self.ended
         whole["draws"] = self.posterior.n_draws
         whole["moves"] = self.posterior.settings.get("moves", [])
         if self._own_evaluation is not None:

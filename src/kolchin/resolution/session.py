@@ -7,7 +7,6 @@ from pathlib import Path
 
 import polars as pl
 
-from kolchin.errors import SamplerError
 from kolchin.model import Model
 from kolchin.posterior import Posterior
 from kolchin.posterior.packing import plain
@@ -58,7 +57,10 @@ class Session:
         self.display.phase("making the results")
         seconds = {**self.seconds, "starting": starting, "sampling": run.seconds}
         ended = "time" if run.ended == "stopped" else run.ended
-        drawn = self._drawn(run)
+        if run.kept == 0:
+            ended, drawn = "warm-up", run.provisional()
+        else:
+            drawn = self._drawn(run)
         del run  # the chains, which results do not need
         about = self.given, self.settings, drawn, ended, seconds, self.model
         result = Result(*about, self.work)
@@ -105,17 +107,14 @@ class Session:
             self.display.say("Interrupted: results are made from what was drawn.")
         if self.directory is not None:
             self.directory.save(run, last=True)
-        if run.kept == 0:
-            self._nothing_drawn(run.ended)
+        if run.kept == 0 and run.ended == "interrupted":
+            self._nothing_drawn()
 
-    def _nothing_drawn(self, ended: str) -> None:
+    def _nothing_drawn(self) -> None:
         where = (
             "" if self.directory is None else f" 'kolchin resume {self.directory.path}' goes on."
         )
-        message = f"Sampling ended during warm-up, before the first draw.{where}"
-        if ended == "interrupted":
-            raise KeyboardInterrupt(message)
-        raise SamplerError(f"{message} Allow it more time (--time-limit).")
+        raise KeyboardInterrupt(f"Sampling ended during warm-up, before the first draw.{where}")
 
 
 def write_results(

@@ -20,6 +20,7 @@ ENDINGS = {
     "enough": "the diagnostics say that it is enough",
     "draws": "all draws that were asked for are made",
     "time": "the time limit was reached",
+    "warm-up": "the time limit was reached before the first draw",
     "interrupted": "it was interrupted",
     "": "it was stopped from outside",
 }
@@ -109,7 +110,7 @@ def headline(summary: dict[str, Any]) -> list[str]:
         f"effective sample size {_number(checks['ess'], ',.0f')}, "
         f"{summary['seconds']['sampling']:,.0f} s.",
     ]
-    if not checks["converged"]:
+    if not checks["converged"] and summary["ended"] != "warm-up":
         lines.insert(0, "It has not converged: take the numbers as a draft, and draw more.")
     lines += [f"Open: {doubt['sentence']}" for doubt in summary.get("doubts", ())]
     if "evaluation" in summary:

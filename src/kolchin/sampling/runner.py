@@ -245,6 +245,15 @@ class Run:
             )
         return recorded([worker.draws for worker in self.workers], self.settings_now())
 
+    def provisional(self) -> Posterior:
+        """Return where the chains are now, as one draw of each: all there is during warm-up."""
+        records = []
+        for worker in self.workers:
+            record = worker.recorder()
+            record.add(*worker.chain.draw())
+            records.append(record)
+        return recorded(records, self.settings_now() | {"draws": 1})
+
     def traces(self) -> Traces:
         """Collect what convergence is judged by, of draws whose partitions are held or not."""
         return traces([worker.draws for worker in self.workers], self.settings)
