@@ -95,8 +95,8 @@ class AsCompared(NamedTuple):
     Chains need not tell them apart, but who asks for the evidence of a pair wants its own.
     """
 
-    place: NDArray[np.int16]
-    constant: NDArray[np.float32]
+    place: NDArray[np.signedinteger[Any]]
+    constant: NDArray[np.floating[Any]]
     pattern: NDArray[np.int32]
 
 
