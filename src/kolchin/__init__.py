@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         Phone,
         Records,
         Text,
+        Words,
     )
     from kolchin.resolution import Result, resolve, resume
     from kolchin.sampling import sample
@@ -77,6 +78,8 @@ _HOMES = {
         "Phone",
         "Records",
         "Text",
+    "Words",
+        "Words",
     ),
     "kolchin.resolution": ("Result", "resolve", "resume"),
     "kolchin.sampling": ("sample",),

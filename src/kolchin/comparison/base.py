@@ -47,6 +47,9 @@ class Comparing(ABC):
     spelled: ClassVar[bool] = True
     """Whether forms are written by people, so that near ones share letters."""
 
+    whole: ClassVar[bool] = False
+    """Whether forms are compared as they are, however long."""
+
     def __init__(self, field: Compared, forms: pl.Series) -> None:
         self.field = field
         self.forms = forms

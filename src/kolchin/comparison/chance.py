@@ -11,6 +11,8 @@ from kolchin.comparison.base import EXACT, Codes, Comparing, Floats, Levels
 from kolchin.comparison.bulk import compare_codes
 from kolchin.comparison.kernels import write_bands
 from kolchin.comparison.preparing import Prepared
+from kolchin.comparison.tails import Tail
+from kolchin.comparison.words import WordsComparing
 
 SAMPLED_PAIRS = 300_000
 SMOOTHING = 0.5
@@ -86,6 +88,8 @@ def chances(
     n_levels = len(comparing.names)
     frequencies = prepared.counts / max(int(prepared.counts.sum()), 1)
     exact = min(float(frequencies @ frequencies), 1 - 1 / SAMPLED_PAIRS)
+    if isinstance(comparing, WordsComparing):
+        return _chances_of_words(comparing, prepared, bands, pairs, exact)
     levels = compare_codes(comparing, prepared.codes[pairs[:, 0]], prepared.codes[pairs[:, 1]])
     seen = np.bincount(levels[levels > EXACT], minlength=n_levels)[1:] + SMOOTHING
     of_level = np.concatenate([[exact], (1 - exact) * seen / seen.sum()])
@@ -97,6 +101,22 @@ def chances(
     in_band /= in_band.sum(axis=1, keepdims=True)
     in_band[[EXACT, comparing.different]] = 0.0
     return LevelChances(of_level, in_band)
+
+
+def _chances_of_words(
+    comparing: WordsComparing,
+    prepared: Prepared,
+    bands: Bands,
+    pairs: NDArray[np.int32],
+    exact: float,
+) -> LevelChances:
+    """Return the chance of each level of texts, the nearest of which few random pairs show."""
+    left, right = prepared.codes[pairs[:, 0]], prepared.codes[pairs[:, 1]]
+    differ = (left >= 0) & (right >= 0) & (left != right)
+    tail = Tail(comparing.similarity(left[differ], right[differ]), prepared.codes.size)
+    near = tail.levels(comparing.field.cuts)
+    of_level = np.concatenate([[exact], (1 - exact) * near / near.sum()])
+    return LevelChances(of_level, np.zeros((of_level.size, bands.m.size)))
 
 
 def agreeing_pairs(codes: Sequence[Codes], rng: np.random.Generator) -> Floats:

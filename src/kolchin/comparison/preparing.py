@@ -15,6 +15,7 @@ from kolchin.comparison.dates import DateComparing
 from kolchin.comparison.names import NameComparing
 from kolchin.comparison.numbers import NumberComparing
 from kolchin.comparison.texts import TextComparing
+from kolchin.comparison.words import WordsComparing
 from kolchin.errors import DataError
 from kolchin.records import Records
 from kolchin.records.coding import coded
@@ -29,6 +30,7 @@ from kolchin.records.fields import (
     Number,
     Phone,
     Text,
+    Words,
     check_comparison,
 )
 from kolchin.records.findings import Findings, suggestion
@@ -39,6 +41,7 @@ LONGEST = 300
 KINDS: dict[type[Compared], type[Comparing]] = {
     Text: TextComparing,
     Name: NameComparing,
+    Words: WordsComparing,
     Date: DateComparing,
     Number: NumberComparing,
     Email: EmailComparing,
@@ -62,7 +65,8 @@ def prepare(field: Field, codes: Codes, vocabulary: Sequence[Any]) -> Prepared:
     """Find the distinct forms of a field's values."""
     kind = _kind_of(field)
     if isinstance(field, Compared) and kind is not None and field.comparator is None:
-        forms = coded(kind.forms_of(vocabulary).str.head(LONGEST))
+        written = kind.forms_of(vocabulary)
+        forms = coded(written if kind.whole else written.str.head(LONGEST))
         places = np.append(forms.codes, np.int32(MISSING))[codes]
         comparing: Comparing | None = kind(field, forms.vocabulary)
         return Prepared(field, places, forms.vocabulary, _counts(places, forms), comparing)

@@ -13,6 +13,7 @@ from kolchin.records.fields import (
     Number,
     Phone,
     Text,
+    Words,
 )
 from kolchin.records.findings import DataWarning
 from kolchin.records.inference import ColumnReport
@@ -38,6 +39,7 @@ __all__ = [
     "Phone",
     "Records",
     "Text",
+    "Words",
     "choices_text",
     "column_table",
     "inspect",

@@ -95,6 +95,18 @@ class Name(Compared):
 
 
 @dataclasses.dataclass(frozen=True)
+class Words(Compared):
+    """A product's name, a title, a description, a list of authors: words in any order.
+
+    The same words, words of which a part is shared, different. Rare words count more than frequent
+    ones, codes such as model numbers twice; a word that is mistyped, shortened or an initial
+    counts nearly as the same. `cuts` are the least similarities (cosine of the words' weights).
+    """
+
+    cuts: tuple[float, ...] = (0.8, 0.65, 0.5, 0.4, 0.3, 0.2)
+
+
+@dataclasses.dataclass(frozen=True)
 class Date(Compared):
     """A date in any common form, or a year: exact, mistyped, day and month swapped, and so on.
 

@@ -20,6 +20,7 @@ from kolchin.records.fields import (
     Number,
     Phone,
     Text,
+    Words,
 )
 from kolchin.records.findings import Findings, shown, some
 from kolchin.records.roles import WHY
@@ -28,6 +29,7 @@ from kolchin.records.shapes import Kind, is_free_text, is_written, kind_of_value
 COMPARED: dict[Kind, type[Compared]] = {
     Kind.TEXT: Text,
     Kind.NAME: Name,
+    Kind.WORDS: Words,
     Kind.DATE: Date,
     Kind.NUMBER: Number,
     Kind.EMAIL: Email,
@@ -36,7 +38,7 @@ COMPARED: dict[Kind, type[Compared]] = {
     Kind.CODE: Code,
     # Those that are left out unless users want them.
     Kind.NEAR_KEY: Code,
-    Kind.FREE_TEXT: Text,
+    Kind.FREE_TEXT: Words,
 }
 """The field that a column of each kind becomes when it is used; all others are categorical."""
 

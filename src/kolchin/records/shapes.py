@@ -56,6 +56,7 @@ class Kind(StrEnum):
     CATEGORICAL = "categorical"
     TEXT = "text"
     NAME = "name"
+    WORDS = "words"
     DATE = "date"
     NUMBER = "number"
     EMAIL = "email"
@@ -78,7 +79,7 @@ class Kind(StrEnum):
     def is_field(self) -> bool:
         """Whether columns of this kind are fields unless told otherwise."""
         return self in (
-            *(Kind.CATEGORICAL, Kind.TEXT, Kind.NAME, Kind.DATE, Kind.NUMBER),
+            *(Kind.CATEGORICAL, Kind.TEXT, Kind.NAME, Kind.WORDS, Kind.DATE, Kind.NUMBER),
             *(Kind.EMAIL, Kind.PHONE, Kind.POSTCODE, Kind.CODE),
         )
 

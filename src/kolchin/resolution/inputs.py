@@ -26,6 +26,7 @@ from kolchin.records import (
     Phone,
     Records,
     Text,
+    Words,
 )
 from kolchin.records.findings import suggestion
 from kolchin.records.loading import Loaded
@@ -34,7 +35,7 @@ from kolchin.records.texts import Texts
 from kolchin.records.vocabulary import Vocabulary
 
 KINDS: dict[str, Any] = {
-    kind.__name__: kind for kind in (Categorical, Text, Name, Date, Number, Email, Phone, Code)
+    kind.__name__: kind for kind in (Categorical, Text, Name, Words, Date, Number, Email, Phone, Code)
 }
 
 UNREADABLE = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile)

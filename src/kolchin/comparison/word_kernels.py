@@ -1,0 +1,207 @@
+"""Compiled code for texts of many words: arrays in, arrays out, nothing else.
+
+Text k has the words ``starts[k]`` to ``starts[k + 1]`` of ``words``, sorted; word w has the letters
+``begins[w]`` to ``begins[w + 1]``.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+compiled = njit(cache=True, nogil=True)
+
+SHORTEST_MISTYPED, SHORTEST_START = 5, 3
+LONGEST_SHORT, LEAST_LEFT_OUT = 5, 2
+SHORTEST_CODE_START, MOST_CODE_REST = 5, 3
+ALIKE = 0.8
+"""What words count that are alike, where the same would count 1."""
+
+
+@compiled
+def choose_joined(lengths: Any) -> Any:
+    """Tell which places begin a word, where ``lengths[k]`` neighbours from k on may be one.
+
+    Where they overlap the first has it; the length of others becomes 1.
+    """
+    kept = np.ones(lengths.size, dtype=np.bool_)
+    free = 0
+    for k in range(lengths.size):
+        if k < free:
+            kept[k] = False
+            lengths[k] = 1
+        elif lengths[k] > 1:
+            free = k + lengths[k]
+    return kept
+
+
+@compiled
+def _is_start(letters: Any, a: int, n_a: int, b: int, n_b: int) -> bool:
+    """Tell whether the first of two words is how the second one begins."""
+    if n_a > n_b:
+        return False
+    for k in range(n_a):
+        if letters[a + k] != letters[b + k]:
+            return False
+    return True
+
+
+@compiled
+def _is_short_for(letters: Any, a: int, n_a: int, b: int, n_b: int) -> bool:
+    """Tell whether the first of two words is the second one with letters inside left out."""
+    if n_a < 2 or n_a > LONGEST_SHORT or n_b < n_a + LEAST_LEFT_OUT:
+        return False
+    if letters[a] != letters[b] or letters[a + n_a - 1] != letters[b + n_b - 1]:
+        return False
+    k = 1
+    for j in range(1, n_b):
+        if k < n_a and letters[a + k] == letters[b + j]:
+            k += 1
+    return k == n_a
+
+
+@compiled
+def _is_one_edit(letters: Any, a: int, n_a: int, b: int, n_b: int) -> bool:
+    """Tell whether one letter is more, less, other or exchanged with the next."""
+    if abs(n_a - n_b) > 1:
+        return False
+    start = 0
+    while start < n_a and start < n_b and letters[a + start] == letters[b + start]:
+        start += 1
+    end = 0
+    while (
+        end < n_a - start
+        and end < n_b - start
+        and letters[a + n_a - end - 1] == letters[b + n_b - end - 1]
+    ):
+        end += 1
+    left = max(n_a, n_b) - start - end
+    if left <= 1:
+        return True
+    a, b = a + start, b + start
+    return (
+        left == 2 and n_a == n_b and letters[a] == letters[b + 1] and letters[a + 1] == letters[b]
+    )
+
+
+@compiled
+def are_alike(letters: Any, begins: Any, classes: Any, one: int, other: int) -> bool:
+    """Tell whether one of two words is the other mistyped, shortened or an initial.
+
+    ``classes`` are 0 for words, 1 for numbers, which are never alike, and 2 for codes, of which one
+    may have some letters more at its end.
+    """
+    if classes[one] != classes[other] or classes[one] == 1:
+        return False
+    a, n_a = begins[one], begins[one + 1] - begins[one]
+    b, n_b = begins[other], begins[other + 1] - begins[other]
+    if n_a > n_b:
+        a, n_a, b, n_b = b, n_b, a, n_a
+    if letters[a] != letters[b]:
+        return False
+    starts = _is_start(letters, a, n_a, b, n_b)
+    if classes[one] == 2:
+        next_digit = n_a < n_b and 48 <= letters[b + n_a] <= 57
+        enough = n_a >= SHORTEST_CODE_START and n_b - n_a <= MOST_CODE_REST
+        return starts and enough and not next_digit
+    if starts and (n_a >= SHORTEST_START or n_a == 1):
+        return True
+    if n_a >= SHORTEST_MISTYPED and _is_one_edit(letters, a, n_a, b, n_b):
+        return True
+    return _is_short_for(letters, a, n_a, b, n_b)
+
+
+@compiled
+def _longest(starts: Any, left: Any, right: Any) -> int:
+    """Return the largest number of words of the texts."""
+    longest = 1
+    for k in range(left.size):
+        longest = max(longest, starts[left[k] + 1] - starts[left[k]])
+        longest = max(longest, starts[right[k] + 1] - starts[right[k]])
+    return longest
+
+
+@compiled
+def _share(
+    words: Any, told: Any, weights: Any, a: int, a_end: int, b: int, b_end: int, rest: Any, n: Any
+) -> Any:
+    """Return the squared weights of words of both texts, of the first and of the second.
+
+    Words that stand in one of them are left in ``rest``, ``n`` of each text; words that other
+    fields tell already do not count.
+    """
+    both, first, second = 0.0, 0.0, 0.0
+    n[:] = 0
+    while a < a_end or b < b_end:
+        if b == b_end or (a < a_end and words[a] < words[b]):
+            if not told[a]:
+                rest[0, n[0]] = words[a]
+                n[0] += 1
+                first += weights[words[a]] ** 2
+            a += 1
+        elif a == a_end or words[b] < words[a]:
+            if not told[b]:
+                rest[1, n[1]] = words[b]
+                n[1] += 1
+                second += weights[words[b]] ** 2
+            b += 1
+        else:
+            if not (told[a] and told[b]):
+                both += weights[words[a]] ** 2
+            a, b = a + 1, b + 1
+    return both, first + both, second + both
+
+
+@compiled
+def _add_alike(
+    letters: Any, begins: Any, classes: Any, weights: Any, rest: Any, n: Any, sums: Any
+) -> None:
+    """Find for each word of the first text one of the second that is alike, the best first come.
+
+    Both count as the more frequent one does.
+    """
+    both, first, second = sums[0], sums[1], sums[2]
+    for i in range(n[0]):
+        one, best, weight = rest[0, i], -1, 0.0
+        for j in range(n[1]):
+            other = rest[1, j]
+            if other < 0 or min(weights[one], weights[other]) <= weight:
+                continue
+            if are_alike(letters, begins, classes, one, other):
+                best, weight = j, min(weights[one], weights[other])
+        if best >= 0:
+            least = weight**2
+            both += ALIKE * least
+            first -= weights[one] ** 2 - least
+            second -= weights[rest[1, best]] ** 2 - least
+            rest[1, best] = -1
+    sums[0], sums[1], sums[2] = both, first, second
+
+
+@compiled
+def similarities_of_words(
+    words: Any,
+    told: Any,
+    starts: Any,
+    weights: Any,
+    letters: Any,
+    begins: Any,
+    classes: Any,
+    left: Any,
+    right: Any,
+) -> Any:
+    """Return the cosine similarity of the weighted words of each pair of texts, from 0 to 1."""
+    result = np.zeros(left.size, dtype=np.float32)
+    rest = np.empty((2, _longest(starts, left, right)), dtype=np.int32)
+    n = np.zeros(2, dtype=np.int64)
+    sums = np.zeros(3)
+    for k in range(left.size):
+        a, b = left[k], right[k]
+        both, first, second = _share(
+            *(words, told, weights, starts[a], starts[a + 1], starts[b], starts[b + 1], rest, n)
+        )
+        sums[0], sums[1], sums[2] = both, first, second
+        _add_alike(letters, begins, classes, weights, rest, n, sums)
+        if sums[0] > 0.0:
+            result[k] = min(sums[0] / np.sqrt(sums[1] * sums[2]), 1.0)
+    return result

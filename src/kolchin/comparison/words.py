@@ -1,0 +1,89 @@
+"""Product names, titles, descriptions: texts of many words, compared by the words they share."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from kolchin.comparison.base import Codes, Comparing, Levels, as_strings, by_cuts
+from kolchin.comparison.strings import letters_of, offsets_of
+from kolchin.comparison.tokens import are_codes, token_rows
+from kolchin.comparison.word_kernels import similarities_of_words
+from kolchin.records.coding import coded
+from kolchin.records.fields import Compared
+
+CODES_COUNT = 2.0
+"""A code weighs so many times what a word does that is as rare."""
+
+ALIKE_FROM = 0.5
+"""Texts agree but for slips from this similarity on."""
+
+MOST_WORDS = 100
+TOLD = "="
+"""Stands before a word that another field of the record tells already."""
+
+
+def word_forms(values: Sequence[Any]) -> pl.Series:
+    """Write texts as their different words in alphabetical order; what has none stays.
+
+    >>> word_forms(["The Clash: London Calling", "?!"]).to_list()
+    ['calling clash london the', '?!']
+    """
+    texts = as_strings(values)
+    return forms_of_rows(token_rows(texts), texts)
+
+
+def forms_of_rows(rows: pl.DataFrame, texts: pl.Series) -> pl.Series:
+    """Write the words of each text, as `word_forms` does, the first hundred of them."""
+    few = rows.filter(pl.int_range(pl.len()).over("text") < MOST_WORDS).unique(["text", "word"])
+    joined = few.group_by("text").agg(pl.col("word").sort().str.join(" "))
+    every = pl.DataFrame({"text": np.arange(texts.len(), dtype=np.int32), "whole": texts})
+    found = every.join(joined, on="text", how="left", maintain_order="left")
+    return found.select(pl.coalesce("word", "whole")).to_series()
+
+
+class WordsComparing(Comparing):
+    """The same words, or words of which some are shared: the rarer, the more they count."""
+
+    forms_of = staticmethod(word_forms)
+    whole = True
+
+    def __init__(self, field: Compared, forms: pl.Series) -> None:
+        super().__init__(field, forms)
+        self.names = ("exact", *(f"words {cut:g}" for cut in field.cuts), "different")
+        self.near = 1 + sum(cut >= ALIKE_FROM for cut in field.cuts)
+        lists = forms.str.split(" ")
+        flat = lists.explode(empty_as_null=False)
+        self.told: NDArray[np.bool_] = flat.str.starts_with(TOLD).to_numpy()
+        found = coded(flat.str.strip_prefix(TOLD))
+        self.vocabulary = found.vocabulary
+        self.starts = offsets_of(lists.list.len().to_numpy())
+        self.words = self._sorted(found.codes)
+        self.letters, self.begins = letters_of(self.vocabulary)
+        digits = self.vocabulary.str.contains(r"\d").to_numpy()
+        codes = are_codes(self.vocabulary)
+        self.classes = np.where(codes, 2, digits.astype(np.int8)).astype(np.int8)
+        counts = np.bincount(self.words, minlength=self.vocabulary.len())
+        rarity = np.log2((forms.len() + 1) / np.maximum(counts, 1))
+        self.weights = np.where(codes, CODES_COUNT, 1.0) * rarity
+
+    def _sorted(self, codes: Codes) -> Codes:
+        """Sort the words of each text by their numbers."""
+        text = np.repeat(np.arange(self.starts.size - 1), np.diff(self.starts))
+        order = np.lexsort([codes, text])
+        self.told = self.told[order]
+        return codes[order]
+
+    def similarity(self, left: Codes, right: Codes) -> NDArray[np.float32]:
+        """Return how much of two texts is shared, from 0 to 1."""
+        texts = self.words, self.told, self.starts, self.weights
+        result: NDArray[np.float32] = similarities_of_words(
+            *texts, self.letters, self.begins, self.classes, left, right
+        )
+        return result
+
+    def levels(self, left: Codes, right: Codes) -> Levels:
+        """Compare by cuts of the similarity."""
+        return by_cuts(self.similarity(left, right), self.field.cuts)
