@@ -23,6 +23,7 @@ from kolchin.comparison.swapping import (
     couples_of,
     with_swapped,
 )
+from kolchin.comparison.telling import mark_told
 from kolchin.records import Records
 from kolchin.records.fields import Field
 from kolchin.work import Work, here
@@ -199,7 +200,7 @@ def compare(
     tell = tell or _silent
     work = work or here()
     tell("finding candidate pairs")
-    prepared = prepare_all(records, fields)
+    prepared = mark_told(prepare_all(records, fields))
     candidates = find(prepared, keys or (), work)
     about = "" if candidates.found is None else "about "
     tell(f"comparing {about}{candidates.n_pairs:,} candidate pairs")

@@ -76,6 +76,11 @@ class WordsComparing(Comparing):
         self.told = self.told[order]
         return codes[order]
 
+    def rows(self) -> pl.DataFrame:
+        """Return the words of each text: text (its place) and word."""
+        text = np.repeat(np.arange(self.starts.size - 1, dtype=np.int32), np.diff(self.starts))
+        return pl.DataFrame({"text": text, "word": self.vocabulary.gather(self.words)})
+
     def similarity(self, left: Codes, right: Codes) -> NDArray[np.float32]:
         """Return how much of two texts is shared, from 0 to 1."""
         texts = self.words, self.told, self.starts, self.weights

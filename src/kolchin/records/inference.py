@@ -24,7 +24,7 @@ from kolchin.records.fields import (
 )
 from kolchin.records.findings import Findings, shown, some
 from kolchin.records.roles import WHY
-from kolchin.records.shapes import Kind, is_free_text, is_written, kind_of_values, words_of
+from kolchin.records.shapes import Kind, is_written, kind_of_values, words_of
 
 COMPARED: dict[Kind, type[Compared]] = {
     Kind.TEXT: Text,
@@ -50,7 +50,6 @@ MOST_COMPARED = 16
 
 ENOUGH = 50  # records below which nearly all different means little
 NEARLY_ALL = 0.9
-CROWD_OF_A_KEY = 3.0
 CROWD_OF_AN_ID = 6.0
 LARGE_ENTITY = 10  # records of one entity, on average
 MOST_LINES = 20
@@ -171,9 +170,6 @@ def _left_out(name: str, vocabulary: pl.Series, seen: Tally) -> tuple[Kind | Non
         return Kind.EMPTY, "every value is missing"
     if seen.distinct == 1:
         return Kind.CONSTANT, f"its only value is {shown(vocabulary[0])}"
-    nearly_all = seen.distinct >= NEARLY_ALL * seen.n_present
-    if nearly_all and is_free_text(vocabulary):
-        return Kind.FREE_TEXT, "it is free text, of which hardly any two are the same"
     if seen.distinct == seen.n_present and (_is_numbered(name) or not is_written(name, vocabulary)):
         return Kind.IDENTIFIER, f"all its {seen.distinct:,} values differ, as an identifier's do"
     if _names_entities(name, vocabulary, seen):
@@ -198,16 +194,12 @@ def _key_like(name: str, vocabulary: pl.Series, seen: Tally) -> tuple[Kind | Non
     words = words_of(name)
     if HOUSE_NUMBERS & {first + second for first, second in pairwise(words)}:
         return None, ""
-    if seen.crowd <= CROWD_OF_AN_ID and _is_numbered(name):
-        if seen.distinct >= NEARLY_ALL * seen.n_present:
-            return Kind.IDENTIFIER, "by its name and values it is an identifier"
-    elif seen.crowd > CROWD_OF_A_KEY or kind_of_values(name, vocabulary) not in (
-        Kind.CODE,
-        Kind.NUMBER,
-    ):
+    if seen.crowd > CROWD_OF_AN_ID or not _is_numbered(name):
         return None, ""
+    if seen.distinct >= NEARLY_ALL * seen.n_present:
+        return Kind.IDENTIFIER, "by its name and values it is an identifier"
     return Kind.NEAR_KEY, (
-        f"it is nearly a key, shared by {seen.crowd:.1f} records on average: agreement on it would "
+        f"by its name it numbers people or things, and is nearly a key, shared by {seen.crowd:.1f} records on average: agreement on it would "
         "decide alone, right or wrong; use it only if it can be trusted"
     )
 

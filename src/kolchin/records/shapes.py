@@ -47,7 +47,7 @@ FIRM = (
     r"|grill|house|club|kitchen|street|st|road|rd|avenue|ave|school|university)\b)"
 )
 MOST_FIRMS = 0.1
-WORDS = r"^\D+$|[^\W\d_]{3,}.*\s|\s.*[^\W\d_]{3,}"
+WRITTEN = r"^\D+$|[^\W\d_]{3,}.*\s|\s.*[^\W\d_]{3,}"
 
 
 class Kind(StrEnum):
@@ -84,6 +84,10 @@ class Kind(StrEnum):
         )
 
 
+MANY_WORDS = {Kind.TEXT: 2.25, Kind.NAME: 4.5}
+"""Texts have many words from so many on average; names of people, and several of them."""
+
+
 def words_of(name: str) -> list[str]:
     """Split a column's name into words.
 
@@ -109,9 +113,14 @@ def kind_of_values(name: str, vocabulary: pl.Series) -> Kind:
     if any(_most(values, date) for date in DATES):
         return Kind.DATE
     named = _named(name, values)
-    if named is not None:
-        return named
-    return _unnamed(vocabulary.len(), values)
+    kind = _unnamed(vocabulary.len(), values) if named is None else named
+    return Kind.WORDS if kind in (Kind.TEXT, Kind.NAME) and _has_many(values, kind) else kind
+
+
+def _has_many(values: Sequence[str], kind: Kind) -> bool:
+    """Tell texts of many words, and lists of names, from names."""
+    n_words = sum(len(re.findall(r"[^\W_]+", value)) for value in values)
+    return n_words >= MANY_WORDS[kind] * len(values)
 
 
 def _unnamed(n_values: int, values: Sequence[str]) -> Kind:
@@ -153,8 +162,8 @@ def _are_persons(names: set[str], values: Sequence[str]) -> bool:
 def is_written(name: str, vocabulary: pl.Series) -> bool:
     """Tell values that people write, and mistype, from the numbers and codes of identifiers."""
     kind = kind_of_values(name, vocabulary)
-    if kind is Kind.TEXT:
-        return _most(sample(vocabulary), WORDS)
+    if kind in (Kind.TEXT, Kind.WORDS):
+        return _most(sample(vocabulary), WRITTEN)
     return kind in (Kind.NAME, Kind.DATE, Kind.EMAIL, Kind.PHONE, Kind.POSTCODE)
 
 
