@@ -31,6 +31,16 @@ def mark_told(prepared: Sequence[Prepared]) -> list[Prepared]:
     return result
 
 
+def repeated_share(one: Prepared, other: Prepared) -> float:
+    """Return the share of a field's words that another field of the same records has."""
+    rows = pl.DataFrame({"one": one.codes, "other": other.codes})
+    rows = rows.filter((pl.col("one") >= 0) & (pl.col("other") >= 0)).unique().with_row_index("row")
+    own = rows.select("row", form="one").join(_words_of(one), on="form")
+    told = rows.select("row", form="other").join(_words_of(other), on="form")
+    n_repeated = own.join(told, on=["row", "word"], how="semi").height
+    return n_repeated / max(own.height, 1)
+
+
 def _has_words(one: Prepared) -> bool:
     kind = isinstance(one.field, Text | Name | Words | Category)
     return kind and one.comparing is not None and not one.comparing.custom

@@ -88,11 +88,13 @@ def _is_one_edit(letters: Any, a: int, n_a: int, b: int, n_b: int) -> bool:
 def are_alike(letters: Any, begins: Any, classes: Any, one: int, other: int) -> bool:
     """Tell whether one of two words is the other mistyped, shortened or an initial.
 
-    ``classes`` are 0 for words, 1 for numbers, which are never alike, and 2 for codes, of which one
-    may have some letters more at its end.
+    ``classes`` are 0 for words, 3 for those of one text alone, of which each may be a slip, 1 for
+    numbers, which are never alike, and 2 for codes, of which one may have some letters more at its
+    end.
     """
-    if classes[one] != classes[other] or classes[one] == 1:
+    if classes[one] % 3 != classes[other] % 3 or classes[one] == 1:
         return False
+    lone = classes[one] == 3 or classes[other] == 3
     a, n_a = begins[one], begins[one + 1] - begins[one]
     b, n_b = begins[other], begins[other + 1] - begins[other]
     if n_a > n_b:
@@ -106,7 +108,7 @@ def are_alike(letters: Any, begins: Any, classes: Any, one: int, other: int) -> 
         return starts and enough and not next_digit
     if starts and (n_a >= SHORTEST_START or n_a == 1):
         return True
-    if n_a >= SHORTEST_MISTYPED and _is_one_edit(letters, a, n_a, b, n_b):
+    if lone and n_a >= SHORTEST_MISTYPED and _is_one_edit(letters, a, n_a, b, n_b):
         return True
     return _is_short_for(letters, a, n_a, b, n_b)
 

@@ -64,8 +64,9 @@ class WordsComparing(Comparing):
         self.letters, self.begins = letters_of(self.vocabulary)
         digits = self.vocabulary.str.contains(r"\d").to_numpy()
         codes = are_codes(self.vocabulary)
-        self.classes = np.where(codes, 2, digits.astype(np.int8)).astype(np.int8)
         counts = np.bincount(self.words, minlength=self.vocabulary.len())
+        lone = np.where(counts == 1, 3, 0)
+        self.classes = np.where(codes, 2, np.where(digits, 1, lone)).astype(np.int8)
         rarity = np.log2((forms.len() + 1) / np.maximum(counts, 1))
         self.weights = np.where(codes, CODES_COUNT, 1.0) * rarity
 
@@ -75,6 +76,11 @@ class WordsComparing(Comparing):
         order = np.lexsort([codes, text])
         self.told = self.told[order]
         return codes[order]
+
+    @property
+    def n_words(self) -> float:
+        """How many words texts have on average."""
+        return self.words.size / max(self.starts.size - 1, 1)
 
     def rows(self) -> pl.DataFrame:
         """Return the words of each text: text (its place) and word."""
