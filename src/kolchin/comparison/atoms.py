@@ -13,7 +13,6 @@ from kolchin.comparison.preparing import Prepared
 from kolchin.comparison.sounds import sound_codes
 from kolchin.comparison.swapping import alike
 from kolchin.comparison.texts import sorted_words
-from kolchin.comparison.words import WordsComparing
 from kolchin.records.coding import coded
 from kolchin.records.fields import Code, Date, Email, Name, Phone, Text
 from kolchin.store import Shelf
@@ -120,8 +119,6 @@ def _parts(prepared: Prepared) -> Iterator[tuple[str, pl.Series]]:
 def words_of(prepared: Prepared, field: int) -> Words | None:
     """Return the words of a field's values, if it is text that often has several."""
     forms = prepared.forms
-    if isinstance(prepared.comparing, WordsComparing):
-        return _words_of_texts(prepared, field, prepared.comparing)
     if not isinstance(prepared.field, Text | Name) or prepared.comparing is None:
         return None
     if not prepared.comparing.spelled or not forms.len():
@@ -138,17 +135,6 @@ def words_of(prepared: Prepared, field: int) -> Words | None:
     ).join(coded_words, on="form", how="inner", maintain_order="left")
     name = f"{prepared.field.column} (a word)"
     return Words(name, field, rows["record"].to_numpy(), rows["block"].to_numpy())
-
-
-def _words_of_texts(prepared: Prepared, field: int, comparing: WordsComparing) -> Words:
-    """Return the words of texts, each of which is a block."""
-    shown = np.flatnonzero(prepared.codes >= 0).astype(np.int32)
-    forms = prepared.codes[shown]
-    lengths = np.diff(comparing.starts)[forms]
-    records = np.repeat(shown, lengths)
-    first = np.repeat(comparing.starts[forms] - np.append(0, np.cumsum(lengths)[:-1]), lengths)
-    blocks = comparing.words[first + np.arange(records.size)]
-    return Words(f"{prepared.field.column} (a word)", field, records, blocks)
 
 
 def either_way(prepared: Sequence[Prepared]) -> Iterator[tuple[str, NDArray[np.int64]]]:

@@ -20,6 +20,7 @@ from kolchin.comparison.keys import (
     priced,
 )
 from kolchin.comparison.preparing import Prepared
+from kolchin.comparison.word_blocks import blocks_of_words
 from kolchin.errors import DataError
 from kolchin.records.findings import suggestion
 from kolchin.store import Shelf
@@ -198,9 +199,10 @@ class Keys:
         """Give the keys of single words, swapped columns and shared q-grams, a few at a time."""
         n_records = self.gathered.n_records
         for field, one in enumerate(self.prepared):
-            words = words_of(one, field)
-            if words is not None:
-                names = f"words-{field}-blocks", f"words-{field}-records"
+            alone = words_of(one, field)
+            every = blocks_of_words(one, field) if alone is None else [alone]
+            for k, words in enumerate(every):
+                names = f"words-{field}-{k}-blocks", f"words-{field}-{k}-records"
                 self.shelf.put(names[0], words.blocks)
                 self.shelf.put(names[1], words.records)
                 yield [Key(words.name, names[:1], words.blocks.size, names[1])]

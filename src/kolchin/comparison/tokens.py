@@ -15,7 +15,7 @@ SHORTEST_CODE, SHORTEST_JOINED = 4, 6
 """Neighbours are joined into codes of so many letters and digits, or words of so many letters."""
 
 WORD = r"[\pL\pN\pM]+(?:·[\pL\pN]+)*"
-CODE = r"^(?:.*\pL.*\d.*|.*\d.*\pL.*|\d{5,})$"
+CODE = r"^(?:.*\pL.*\d.*|.*\d.*\pL.*|\d{4,})$"
 POINT = "·"
 
 
@@ -72,7 +72,7 @@ def are_codes(words: pl.Series) -> NDArray[np.bool_]:
     """Tell words that have letters and digits, or many digits.
 
     >>> are_codes(pl.Series(["dscw120", "90210", "12", "2000", "sony"])).tolist()
-    [True, True, False, False, False]
+    [True, True, False, True, False]
     """
     enough = words.str.len_chars() >= SHORTEST_CODE
     result: NDArray[Any] = (words.str.contains(CODE) & enough).to_numpy()

@@ -7,15 +7,16 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kolchin.comparison.base import Codes, Comparing, Levels, as_strings, by_cuts
+from kolchin.comparison.base import Codes, Comparing, Floats, Levels, as_strings, by_cuts
 from kolchin.comparison.strings import letters_of, offsets_of
 from kolchin.comparison.tokens import are_codes, token_rows
 from kolchin.comparison.word_kernels import similarities_of_words
 from kolchin.records.coding import coded
 from kolchin.records.fields import Compared
 
-CODES_COUNT = 2.0
-"""A code weighs so many times what a word does that is as rare."""
+NUMBERS_COUNT, CODES_COUNT = 1.5, 2.0
+"""Numbers and codes weigh so many times what a word does that is as rare: they tell models of one
+family apart."""
 
 ALIKE_FROM = 0.5
 """Texts agree but for slips from this similarity on."""
@@ -68,7 +69,8 @@ class WordsComparing(Comparing):
         lone = np.where(counts == 1, 3, 0)
         self.classes = np.where(codes, 2, np.where(digits, 1, lone)).astype(np.int8)
         rarity = np.log2((forms.len() + 1) / np.maximum(counts, 1))
-        self.weights = np.where(codes, CODES_COUNT, 1.0) * rarity
+        factor = np.where(codes, CODES_COUNT, np.where(digits, NUMBERS_COUNT, 1.0))
+        self.weights: Floats = factor * rarity
 
     def _sorted(self, codes: Codes) -> Codes:
         """Sort the words of each text by their numbers."""
