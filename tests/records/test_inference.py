@@ -78,7 +78,8 @@ SSNS = [f"{i * 7919 % 899 + 100}{i * 104729 % 8999 + 1000}" for i in range(250)]
         ("name", draw(f"{name} {other}" for name in NAMES for other in NAMES[:3]), "name"),
         ("Full Name", draw(f"{name}, Dr. Jo" for name in NAMES), "name"),
         ("name", draw(NAMES), "text"),
-        ("name", draw(f"{name} & sons ltd" for name in NAMES), "text"),
+        ("name", draw(f"{name} & sons" for name in NAMES), "text"),
+        ("name", draw(f"{name} & sons ltd" for name in NAMES), "words"),
         ("company name", draw(f"{name} {name}" for name in NAMES), "text"),
         ("street name", draw(f"{name} {name}" for name in NAMES), "text"),
         ("age", draw(range(80)), "number"),
@@ -151,8 +152,6 @@ SENTENCES = [
         ("true_id", draw(range(5)), "identifier"),
         ("soc_sec_id", draw(SSNS), "near-key"),
         ("ssn", draw(SSNS), "near-key"),
-        ("number", draw(SSNS), "near-key"),
-        ("comment", [f"{i}: {SENTENCES[i % 90]}" for i in range(N)], "free-text"),
         ("source", draw(["a", "b"]), "source"),
         ("country", ["CH"] * N, "constant"),
         ("country", ["CH", None] * (N // 2), "constant"),
@@ -163,13 +162,27 @@ def test_columns_that_are_left_out(name, values, expected):
     assert kind(name, list(values)) == (expected, False)
 
 
-def test_sentences_that_recur_are_used():
-    assert kind("note", SENTENCES * 2) == ("text", True)
+@pytest.mark.parametrize(
+    ("name", "values", "expected"),
+    [
+        ("comment", [f"{i}: {SENTENCES[i % 90]}" for i in range(N)], "words"),
+        ("note", SENTENCES * 2, "words"),
+        ("where", [f"{i} {name} street" for i, name in enumerate(NAMES)] * 2, "words"),
+        ("address", [f"{i} {name} street" for i, name in enumerate(NAMES)] * 2, "text"),
+        ("address", [f"{i} {name} street, new york" for i, name in enumerate(NAMES)], "words"),
+        ("authors", [f"Ann {name}, Bob {name}, C. Doe" for name in NAMES] * 2, "words"),
+        ("author", [f"Ann {name}, Bob {name}, C. Doe" for name in NAMES] * 2, "words"),
+        ("author", [f"Ann {name}" for name in NAMES] * 2, "name"),
+    ],
+)
+def test_texts_of_many_words_are_used(name, values, expected):
+    assert kind(name, values) == (expected, True)
 
 
-def test_addresses_are_no_codes():
-    streets = [f"{i} {name} street" for i, name in enumerate(NAMES)] * 2
-    assert kind("where", streets) == ("text", True)
+def test_codes_that_hardly_repeat_are_used_unless_they_are_called_identifiers():
+    assert kind("number", draw(SSNS)) == ("code", True)
+    assert kind("modelno", draw(f"DSC-W{i}" for i in range(250))) == ("code", True)
+    assert kind("model_id", draw(f"DSC-W{i}" for i in range(250))) == ("near-key", False)
 
 
 def test_small_tables_are_not_judged_by_how_many_values_differ():

@@ -80,7 +80,8 @@ def chances_beside(
     result = list(chances)
     for f, g in companions.items():
         kinds = used[f].comparing, used[g].comparing
-        assert kinds[0] is not None and kinds[1] is not None
+        assert kinds[0] is not None
+        assert kinds[1] is not None
         other = compare_codes(kinds[1], *used[g].codes[random].T)
         near = random[(other > EXACT) & (other < kinds[1].different)]
         own = compare_codes(kinds[0], *used[f].codes[near].T)

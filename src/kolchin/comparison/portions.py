@@ -76,7 +76,8 @@ def tools_for(
     kinds = [one.comparing for one in used if one.comparing is not None]
     codes = [one.codes for one in used]
     frequent = [frequent_forms(kind, of, n_pairs) for kind, of in zip(kinds, codes, strict=True)]
-    return Tools([_light(kind) for kind in kinds], frequent, codes, couples, tuple(bands), companions)
+    light = [_light(kind) for kind in kinds]
+    return Tools(light, frequent, codes, couples, tuple(bands), companions)
 
 
 def _light(comparing: Comparing) -> Comparing:

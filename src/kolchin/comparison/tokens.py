@@ -55,9 +55,12 @@ def _joined(rows: pl.DataFrame) -> pl.DataFrame:
             pl.when(last).then(pl.concat_str(parts)).otherwise(None).alias("word")
         ).to_series()
         n_letters = joined.str.len_chars()
-        long = n_letters >= pl.select(
-            pl.when(joined.str.contains(r"\d")).then(SHORTEST_CODE).otherwise(SHORTEST_JOINED)
-        ).to_series()
+        long = (
+            n_letters
+            >= pl.select(
+                pl.when(joined.str.contains(r"\d")).then(SHORTEST_CODE).otherwise(SHORTEST_JOINED)
+            ).to_series()
+        )
         found = (joined.is_in(known) & long).fill_null(value=False).to_numpy()
         lengths[found] = size
         longer.append(joined)

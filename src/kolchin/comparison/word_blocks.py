@@ -60,7 +60,7 @@ def pairs_of_rarest(
     >>> pairs_of_rarest(np.array([0, 0, 1]), np.array([2, 1, 1]), np.array([9, 2, 1]))
     (array([0], dtype=int32), array([5]))
     """
-    order = np.lexsort([words, counts[words], records])
+    order = np.lexsort((words, counts[words], records))
     records, words = records[order], words[order]
     begins = np.flatnonzero(np.append(True, records[1:] != records[:-1])[: records.size])
     rank = np.arange(records.size) - np.repeat(begins, np.diff(np.append(begins, records.size)))
@@ -78,7 +78,7 @@ def pairs_of_rarest(
 
 
 def _small(records: Codes, numbers: NDArray[np.int64]) -> tuple[Codes, Codes]:
-    """Number the blocks, and leave out the large ones."""
+    """Give each block a number, and leave out the large ones."""
     _, blocks, counts = np.unique(numbers, return_inverse=True, return_counts=True)
     inside = (counts[blocks] > 1) & (counts[blocks] <= LARGEST_OF_TWO)
     return records[inside], blocks[inside].astype(np.int32)

@@ -38,12 +38,10 @@ def choose_joined(lengths: Any) -> Any:
 @compiled
 def _is_start(letters: Any, a: int, n_a: int, b: int, n_b: int) -> bool:
     """Tell whether the first of two words is how the second one begins."""
-    if n_a > n_b:
-        return False
-    for k in range(n_a):
-        if letters[a + k] != letters[b + k]:
-            return False
-    return True
+    same = 0
+    while same < min(n_a, n_b) and letters[a + same] == letters[b + same]:
+        same += 1
+    return same == n_a
 
 
 @compiled

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kolchin.comparison.base import Codes, Comparing, Floats, Levels, as_strings, by_cuts
 from kolchin.comparison.strings import letters_of, offsets_of
 from kolchin.comparison.tokens import are_codes, token_rows
-from kolchin.comparison.word_kernels import similarities_of_words
+from kolchin.comparison.word_kernels import are_alike, similarities_of_words
 from kolchin.records.coding import coded
 from kolchin.records.fields import Compared
 
@@ -45,6 +45,37 @@ def forms_of_rows(rows: pl.DataFrame, texts: pl.Series) -> pl.Series:
     return found.select(pl.coalesce("word", "whole")).to_series()
 
 
+def shared_words(one: str, other: str) -> list[str]:
+    """Return the words that two texts share, codes first, then the longer ones; alike ones last.
+
+    >>> shared_words("Sony Cyber-shot DSC-W120", "sony dscw120 cybershot, silvr")
+    ['dscw120', 'cybershot', 'sony']
+    >>> shared_words("Art's Delicatessen", "arts deli")
+    ['arts', 'deli ~ delicatessen']
+    """
+    rows = token_rows(pl.Series([one, other]))
+    first, second = (set(rows.filter(pl.col("text") == text)["word"].to_list()) for text in (0, 1))
+    same = pl.Series(sorted(first & second), dtype=pl.String)
+    codes = dict(zip(same, are_codes(same), strict=True))
+    ranked = sorted(codes, key=lambda word: (not codes[word], -len(word), word))
+    return [*ranked, *_alike_words(sorted(first - second), sorted(second - first))]
+
+
+def _alike_words(first: list[str], second: list[str]) -> list[str]:
+    """Write the couples of words of which one may stand for the other."""
+    words = pl.Series([*first, *second], dtype=pl.String)
+    codes = are_codes(words)
+    numbers = words.str.contains(r"\d").to_numpy()
+    classes = np.where(codes, 2, np.where(numbers, 1, 3)).astype(np.int8)
+    letters, begins = letters_of(words)
+    return [
+        " ~ ".join(sorted([one, other], key=len))
+        for i, one in enumerate(first)
+        for j, other in enumerate(second, start=len(first))
+        if min(len(one), len(other)) > 1 and are_alike(letters, begins, classes, i, j)
+    ]
+
+
 class WordsComparing(Comparing):
     """The same words, or words of which some are shared: the rarer, the more they count."""
 
@@ -75,7 +106,7 @@ class WordsComparing(Comparing):
     def _sorted(self, codes: Codes) -> Codes:
         """Sort the words of each text by their numbers."""
         text = np.repeat(np.arange(self.starts.size - 1), np.diff(self.starts))
-        order = np.lexsort([codes, text])
+        order = np.lexsort((codes, text))
         self.told = self.told[order]
         return codes[order]
 

@@ -24,7 +24,7 @@ from kolchin.records.fields import (
 )
 from kolchin.records.findings import Findings, shown, some
 from kolchin.records.roles import WHY
-from kolchin.records.shapes import Kind, is_written, kind_of_values, words_of
+from kolchin.records.shapes import Kind, are_long_numbers, is_written, kind_of_values, words_of
 
 COMPARED: dict[Kind, type[Compared]] = {
     Kind.TEXT: Text,
@@ -50,6 +50,7 @@ MOST_COMPARED = 16
 
 ENOUGH = 50  # records below which nearly all different means little
 NEARLY_ALL = 0.9
+CROWD_OF_A_KEY = 3.0
 CROWD_OF_AN_ID = 6.0
 LARGE_ENTITY = 10  # records of one entity, on average
 MOST_LINES = 20
@@ -150,8 +151,15 @@ def inferred(name: str, column: Cleaned) -> ColumnReport:
     used = kind is None
     if kind is None:
         kind = kind_of_values(name, column.values.vocabulary)
+        if kind is Kind.NUMBER and _is_numbering(column.values.vocabulary, seen):
+            kind = Kind.CODE
         why = f"{seen.distinct:,} values, shared by {seen.crowd:,.1f} records on average"
     return reported(name, column, kind, used, why)
+
+
+def _is_numbering(vocabulary: pl.Series, seen: Tally) -> bool:
+    """Tell long numbers that hardly repeat: they number things, and nearness says nothing."""
+    return seen.crowd <= CROWD_OF_A_KEY and are_long_numbers(vocabulary)
 
 
 def reported(name: str, column: Cleaned, kind: Kind, used: bool, why: str) -> ColumnReport:
@@ -199,8 +207,9 @@ def _key_like(name: str, vocabulary: pl.Series, seen: Tally) -> tuple[Kind | Non
     if seen.distinct >= NEARLY_ALL * seen.n_present:
         return Kind.IDENTIFIER, "by its name and values it is an identifier"
     return Kind.NEAR_KEY, (
-        f"by its name it numbers people or things, and is nearly a key, shared by {seen.crowd:.1f} records on average: agreement on it would "
-        "decide alone, right or wrong; use it only if it can be trusted"
+        "by its name it numbers people or things, and is nearly a key, shared by "
+        f"{seen.crowd:.1f} records on average: agreement on it would decide alone, right or wrong; "
+        "use it only if it can be trusted"
     )
 
 

@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 from enum import StrEnum
 from itertools import pairwise
-from statistics import median
 
 import polars as pl
 
@@ -37,6 +36,7 @@ NAMES = {
         *("member", "employee", "author", "student", "contact", "holder"),
     },
 }
+ADDRESSES = {"street", "address", "addr", "city", "town", "suburb"}
 NOT_OF_A_PERSON = {
     *("street", "address", "city", "town", "suburb", "company", "business", "firm", "shop"),
     *("organisation", "organization", "employer", "brand", "product", "title", "user", "domain"),
@@ -84,8 +84,11 @@ class Kind(StrEnum):
         )
 
 
-MANY_WORDS = {Kind.TEXT: 2.25, Kind.NAME: 4.5}
-"""Texts have many words from so many on average; names of people, and several of them."""
+MANY_WORDS = {Kind.TEXT: 2.75, Kind.NAME: 4.5}
+MANY_IN_ADDRESSES = 3.5
+"""Texts have many words from so many on average; several names of people, whole addresses."""
+
+LONG_NUMBER = r"^\d{5,}$"
 
 
 def words_of(name: str) -> list[str]:
@@ -114,13 +117,19 @@ def kind_of_values(name: str, vocabulary: pl.Series) -> Kind:
         return Kind.DATE
     named = _named(name, values)
     kind = _unnamed(vocabulary.len(), values) if named is None else named
-    return Kind.WORDS if kind in (Kind.TEXT, Kind.NAME) and _has_many(values, kind) else kind
+    return Kind.WORDS if kind in (Kind.TEXT, Kind.NAME) and _has_many(name, values, kind) else kind
 
 
-def _has_many(values: Sequence[str], kind: Kind) -> bool:
-    """Tell texts of many words, and lists of names, from names."""
+def _has_many(name: str, values: Sequence[str], kind: Kind) -> bool:
+    """Tell texts of many words, and lists of names, from names and streets."""
     n_words = sum(len(re.findall(r"[^\W_]+", value)) for value in values)
-    return n_words >= MANY_WORDS[kind] * len(values)
+    least = MANY_IN_ADDRESSES if ADDRESSES & set(words_of(name)) else 0.0
+    return n_words >= max(MANY_WORDS[kind], least) * len(values)
+
+
+def are_long_numbers(vocabulary: pl.Series) -> bool:
+    """Tell numbers that are codes, such as those of articles, from amounts."""
+    return _most([str(value) for value in vocabulary.head(SAMPLE).to_list()], LONG_NUMBER)
 
 
 def _unnamed(n_values: int, values: Sequence[str]) -> Kind:
@@ -165,16 +174,6 @@ def is_written(name: str, vocabulary: pl.Series) -> bool:
     if kind in (Kind.TEXT, Kind.WORDS):
         return _most(sample(vocabulary), WRITTEN)
     return kind in (Kind.NAME, Kind.DATE, Kind.EMAIL, Kind.PHONE, Kind.POSTCODE)
-
-
-def is_free_text(vocabulary: pl.Series) -> bool:
-    """Tell whether values are sentences rather than names."""
-    if vocabulary.dtype != pl.String or not vocabulary.len():
-        return False
-    values = sample(vocabulary)
-    n_words = median(len(value.split()) for value in values)
-    length = median(map(len, values))
-    return n_words >= 10 or (n_words >= 6 and length >= 60)
 
 
 def sample(vocabulary: pl.Series) -> list[str]:

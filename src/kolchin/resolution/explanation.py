@@ -9,15 +9,18 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from kolchin.comparison.words import shared_words
 from kolchin.model import Model
 from kolchin.parameters import FloatArray, IntArray
 from kolchin.posterior import Posterior
 from kolchin.posterior.statistics import histograms
 from kolchin.priors.base import SizeCounts
-from kolchin.records import Compared
+from kolchin.records import Compared, Records, Words
 
 DRAWS_FOR_PRIOR = 200
 NOT_COMPARED = "not compared"
+MOST_WORDS = 6
+"""So many of the words that texts share are named."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +139,24 @@ def compared_words(model: Model, one: int, two: int) -> list[str]:
         for field, of_field, level in names:
             word = of_field[level] if known else NOT_COMPARED
             words[field.column] = "missing" if level < 0 else word
+        add_shared_words(model.records, one, two, words)
     return [words[name] for name in model.records.names]
+
+
+def add_shared_words(records: Records, one: int, two: int, words: dict[str, str]) -> None:
+    """Say of texts which words the two records share; what shorter ones told is not told again."""
+    told: set[str] = set()
+    texts = []
+    for f, field in enumerate(records.fields):
+        codes = records.codes[[one, two], f].tolist()
+        if isinstance(field, Words) and min(codes) >= 0:
+            texts.append((field.column, *(str(records.vocabularies[f][code]) for code in codes)))
+    for column, first, second in sorted(texts, key=lambda text: len(text[1]) + len(text[2])):
+        shared = [word for word in shared_words(first, second) if word not in told]
+        told.update(shared)
+        if shared:
+            more = "" if len(shared) <= MOST_WORDS else ", ..."
+            words[column] += f": shares {', '.join(shared[:MOST_WORDS])}{more}"
 
 
 def was_compared(model: Model, one: int, two: int) -> bool:

@@ -35,7 +35,8 @@ from kolchin.records.texts import Texts
 from kolchin.records.vocabulary import Vocabulary
 
 KINDS: dict[str, Any] = {
-    kind.__name__: kind for kind in (Categorical, Text, Name, Words, Date, Number, Email, Phone, Code)
+    kind.__name__: kind
+    for kind in (Categorical, Text, Name, Words, Date, Number, Email, Phone, Code)
 }
 
 UNREADABLE = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile)

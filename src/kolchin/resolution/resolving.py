@@ -17,6 +17,7 @@ from kolchin.records.loading import load
 from kolchin.resolution.directory import RunDirectory
 from kolchin.resolution.display import Display, Watcher
 from kolchin.resolution.inputs import Input, check_fields_can_be_kept
+from kolchin.resolution.outweighing import too_weak
 from kolchin.resolution.result import Result
 from kolchin.resolution.session import Session
 from kolchin.resolution.settings import AUTO, Settings, limit_for
@@ -149,6 +150,8 @@ def resolve(
         watch.begin("comparing")
         # Before results are written over: a model refuses what it cannot use.
         model = _model(settings, given, display, watch, work)
+        for sentence in too_weak(model):
+            display.say(f"Note: {sentence}")
         settings = settings.for_model(model)
         seconds = watch.seconds()
         if directory is not None:

@@ -28,6 +28,7 @@ from kolchin.resolution.explanation import (
     prior_bits,
 )
 from kolchin.resolution.inputs import Input
+from kolchin.resolution.outweighing import too_weak
 from kolchin.resolution.settings import Settings
 from kolchin.resolution.summary import describe, finite, size_table
 from kolchin.resolution.truth import true_entities
@@ -166,7 +167,10 @@ class Result:
             whole["candidates"] = candidates
             whole["dependence"] = self._dependence()
         whole["entities_shown"] = int(self.labels.max()) + 1
-        whole["cautions"] = cautions(whole, self.posterior, self._given.records, self.labels)
+        whole["cautions"] = [
+            *cautions(whole, self.posterior, self._given.records, self.labels),
+            *too_weak(self._model),
+        ]
         whole["doubts"] = [
             {**doubt._asdict(), "sentence": doubt.sentence()}
             for doubt in doubts(self._pairs, self._model.comparisons)

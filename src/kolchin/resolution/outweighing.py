@@ -1,0 +1,26 @@
+"""Whether fields can outweigh the odds against a link, told before and after a run."""
+
+import numpy as np
+
+from kolchin.model import Model
+
+
+def most_bits(model: Model) -> float | None:
+    """Return the most that all fields together say for a pair that was compared, in bits."""
+    if model.compared is None:
+        return None
+    ratios = model.compared.ratios(model.compared.start()).ratio
+    return float(np.log2(max(ratios.max(initial=0.0), 1e-300)))
+
+
+def too_weak(model: Model) -> list[str]:
+    """Say it where no pair could be a link, since the odds are one to the number of records."""
+    most = most_bits(model)
+    needed = np.log2(max(model.n_records, 1))
+    if most is None or most >= needed:
+        return []
+    return [
+        f"These columns say at most {max(most, 0.0):.0f} bits for a pair; one in "
+        f"{model.n_records:,} needs {needed:.0f}. They cannot tell links from coincidence: add "
+        "columns, or change what they are ('kolchin fields')."
+    ]
