@@ -11,7 +11,7 @@ from kolchin.comparison.base import EXACT, Codes, Comparing, Floats, Levels
 from kolchin.comparison.bulk import compare_codes
 from kolchin.comparison.kernels import write_bands
 from kolchin.comparison.preparing import Prepared
-from kolchin.comparison.tails import Tail
+from kolchin.comparison.tails import LEAST_SHARE, Tail
 from kolchin.comparison.words import WordsComparing
 
 SAMPLED_PAIRS = 300_000
@@ -115,6 +115,7 @@ def _chances_of_words(
     differ = (left >= 0) & (right >= 0) & (left != right)
     tail = Tail(comparing.similarity(left[differ], right[differ]), prepared.codes.size)
     near = tail.levels(comparing.field.cuts)
+    exact = max(exact, LEAST_SHARE)
     of_level = np.concatenate([[exact], (1 - exact) * near / near.sum()])
     return LevelChances(of_level, np.zeros((of_level.size, bands.m.size)))
 

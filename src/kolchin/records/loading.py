@@ -30,6 +30,7 @@ from kolchin.records.inference import (
     settled,
 )
 from kolchin.records.records import Records
+from kolchin.records.repeating import without_repeats
 from kolchin.records.roles import WHY, Roles, check_roles, ids_of, row_numbers, text_of
 from kolchin.records.shapes import Kind, kind_of_values
 from kolchin.records.texts import Texts
@@ -197,7 +198,7 @@ def inspect(
     findings = Findings()
     how = _cleaning(normalise, missing, findings)
     opened = _open(table, Roles(id, source, truth), how, findings)
-    reports = limited(opened.reports)
+    reports = limited(without_repeats(opened.reports, opened.cleaned))
     _note_markers(reports, findings)
     return Inspection(reports, tuple(findings.notes))
 
@@ -255,7 +256,7 @@ def _decide(
     reports = opened.reports
     _note_markers(reports, findings)
     if wanted is None:
-        reports = limited(reports)
+        reports = limited(without_repeats(reports, opened.cleaned))
         return reports, choose([one for one in reports if one.column not in opened.kinds], findings)
     if isinstance(wanted, Mapping):
         _check_columns(opened, wanted, [c for c, choice in wanted.items() if choice.use], findings)
