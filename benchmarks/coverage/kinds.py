@@ -23,6 +23,7 @@ from own_kinds import draw_categories, draw_exemplars
 from people_kinds import draw_one_error, draw_people, draw_with_vocabulary
 from persons import ALL
 from survey_kinds import draw_panel, draw_survey
+from text_kinds import draw_catalogues, draw_papers, draw_songs
 from thing_kinds import draw_firms, draw_products
 from vocabulary import Rng
 
@@ -152,6 +153,10 @@ def _others() -> Iterable[Kind]:
     yield _kind("firms", draw_firms, *firms)
     products = ((400, {}), (1_000, {"errors": 0.15}), (2_000, {}))
     yield _kind("products", draw_products, *products)
+    twice = {"settings": TOLD}
+    yield _kind("catalogues", draw_catalogues, (400, twice), (1_000, {}), (2_000, twice))
+    yield _kind("bibliographies", draw_papers, (400, {}), (1_000, twice), (2_000, {}))
+    yield _kind("songs", draw_songs, (400, {}), (1_000, twice), (2_000, {}))
     yield _kind("own model, compared", draw_exemplars, (400, {}), (1_000, {}), (3_000, {}))
     rows = [(n, {"delta": delta}) for n, delta in ((300, 0.05), (600, 0.1), (1_000, 0.02))]
     yield _kind("own model, categories", draw_categories, *rows)

@@ -38,10 +38,9 @@ def without_repeats(
     texts = {one.column for one in reports if one.kind in WRITTEN}
     gone: dict[str, list[str]] = {}
     while len(words) > 1 and texts & words.keys():
-        shares = {
-            name: _repeated(name, words) for name in texts & words.keys() if _is_long(words[name])
-        }
-        most = max(sorted(shares), key=lambda name: shares[name], default=None)
+        long = [name for name in sorted(texts & words.keys()) if _is_long(words[name])]
+        shares = {name: _repeated(name, words) for name in long}
+        most = max(shares, key=lambda name: shares[name], default=None)
         if most is None or shares[most] < REPEATED:
             break
         own = words.pop(most)
