@@ -1,9 +1,12 @@
 """Two lists of things that are known by their words: catalogues, bibliographies, music."""
 
+from typing import NamedTuple
+
 import numpy as np
 import polars as pl
-from corrupting import change_some, leave_out, misspell
+from corrupting import Flags, change_some, leave_out, misspell
 from entities import Ints, as_table
+from numpy.typing import NDArray
 from thing_kinds import COLOURS
 from vocabulary import Rng, Texts, capitalise, falling_weights, invent_words, list_words, pick
 
@@ -20,13 +23,12 @@ VERSIONS = list_words("deluxe standard pro upgrade academic home premium mac win
 
 def draw_two_lists(rng: Rng, n_records: int, overlap: float) -> tuple[Ints, Texts]:
     """Return the entity and the list of each record: a share of the entities is in both."""
-    n = max(2, int(n_records / (1 + overlap)))
-    both = rng.random(n) < overlap
-    second = both | (rng.random(n) < 0.5)
+    both = rng.random(n_records) < overlap
+    second = both | (rng.random(n_records) < 0.5)
     first = both | ~second
     entity = np.concatenate([np.flatnonzero(first), np.flatnonzero(second)])
     names = np.repeat(["first", "second"], [first.sum(), second.sum()]).astype(object)
-    order = np.argsort(entity, kind="stable")
+    order = np.argsort(entity, kind="stable")[:n_records]
     return entity[order], names[order]
 
 
@@ -37,52 +39,76 @@ def write_texts(rng: Rng, words: list[str], n: int, fewest: int, most: int) -> l
     return [list(part) for part in np.split(drawn, np.cumsum(lengths)[:-1])]
 
 
+class Products(NamedTuple):
+    """Products in lines of a brand: what a line's have in common, and what is each one's own."""
+
+    line: Ints
+    sorts: list[list[str]]
+    brands: Texts
+    letters: list[str]
+    blurbs: list[list[str]]
+    own: list[list[str]]
+    numbers: Ints
+    variants: Texts
+    has_code: Flags
+    price: NDArray[np.float64]
+
+    @classmethod
+    def draw(cls, rng: Rng, n: int, coded: float) -> "Products":
+        """Draw lines of four products on average."""
+        n_lines = max(1, n // 4)
+        line = rng.integers(n_lines, size=n)
+        return cls(
+            line=line,
+            sorts=write_texts(rng, invent_words(rng, 250), n_lines, 2, 4),
+            brands=capitalise(pick(rng, invent_words(rng, 60), n_lines)),
+            letters=[word[:3].upper() for word in pick(rng, invent_words(rng, 300), n_lines)],
+            blurbs=write_texts(rng, [*SMALL_WORDS, *invent_words(rng, 900)], n_lines, 8, 20),
+            own=write_texts(rng, invent_words(rng, 900), n, 2, 8),
+            numbers=rng.integers(10, 999, n),
+            variants=pick(rng, [*COLOURS, *VERSIONS], n),
+            has_code=rng.random(n) < coded,
+            price=np.exp(rng.normal(4, 0.8, n_lines))[line] * (1 + 0.2 * rng.random(n)),
+        )
+
+    def name(self, rng: Rng, k: int, shop: str) -> str:
+        """Write the name of a product as a shop does: the model last, or in the middle."""
+        line, variant = self.line[k], str(self.variants[k])
+        words = [word for word in (*self.sorts[line], variant) if rng.random() < 0.75]
+        hyphen = "" if shop == "first" else "-"
+        model = f"{self.letters[line]}{hyphen}{self.numbers[k]}{variant[0].upper()}"
+        shown = [model if self.has_code[k] else str(self.numbers[k] % 12)]
+        shown = shown if rng.random() < 0.9 else []
+        if shop == "first":
+            return " ".join([self.brands[line], *words, "-", *shown])
+        return " ".join([self.brands[line], *shown, *map(str, rng.permutation(words))])
+
+    def text(self, rng: Rng, k: int, shop: str, name: str) -> str | None:
+        """Describe a product: one shop repeats the name, the other takes a part of the words."""
+        share = 0.9 if shop == "first" else 0.4
+        words = [*self.blurbs[self.line[k]], *self.own[k]]
+        kept = [word for word in words if rng.random() < share]
+        return " ".join([f"{name} /", *kept] if shop == "first" else kept) or None
+
+
 def draw_catalogues(
     rng: Rng, n_records: int, coded: float = 0.8, overlap: float = 0.6
 ) -> pl.DataFrame:
     """Draw products of two shops: lines of a brand, model numbers written in two ways, blurbs."""
     entity, shop = draw_two_lists(rng, n_records, overlap)
-    n = int(entity.max()) + 1
-    n_lines = max(1, n // 4)
-    line = rng.integers(n_lines, size=n)
-    sorts = write_texts(rng, invent_words(rng, 250), n_lines, 2, 4)
-    brands = capitalise(pick(rng, invent_words(rng, 60), n_lines))
-    letters = [word[:3].upper() for word in pick(rng, invent_words(rng, 300), n_lines)]
-    blurbs = write_texts(rng, [*SMALL_WORDS, *invent_words(rng, 900)], n_lines, 8, 20)
-    own = write_texts(rng, invent_words(rng, 900), n, 2, 8)
-    numbers = rng.integers(10, 999, n)
-    extra = pick(rng, [*COLOURS, *VERSIONS], n)
-    has_code = rng.random(n) < coded
-    price = np.exp(rng.normal(4, 0.8, n_lines))[line] * (1 + 0.2 * rng.random(n))
-    names, texts, prices = [], [], []
-    for k, at in zip(entity, shop, strict=True):
-        of_line = line[k]
-        parts = [*sorts[of_line], str(extra[k])]
-        gone = rng.random(len(parts)) < 0.25
-        parts = [word for word, out in zip(parts, gone, strict=True) if not out]
-        model = f"{letters[of_line]}{numbers[k]}{str(extra[k])[0].upper()}"
-        if at == "second":
-            model = f"{letters[of_line]}-{numbers[k]}{str(extra[k])[0].upper()}"
-            parts = [str(word) for word in rng.permutation(parts)]
-        model = model if has_code[k] else str(numbers[k] % 12)
-        shown = [model] if rng.random() < 0.9 else []
-        name = [brands[of_line], *parts]
-        names.append(" ".join([*name, "-", *shown] if at == "first" else [name[0], *shown, *parts]))
-        text = [*blurbs[of_line], *own[k]]
-        kept = [word for word in text if rng.random() < (0.9 if at == "first" else 0.4)]
-        texts.append(" ".join(([names[-1], "/"] if at == "first" else []) + kept) or None)
-        prices.append(f"{price[k] * rng.uniform(0.85, 1.15):.2f}")
+    products = Products.draw(rng, int(entity.max()) + 1, coded)
+    names = [products.name(rng, k, at) for k, at in zip(entity, shop, strict=True)]
+    rows = zip(entity, shop, names, strict=True)
+    texts = np.array([products.text(rng, k, at, name) for k, at, name in rows], dtype=object)
+    prices = [f"{price * rng.uniform(0.85, 1.15):.2f}" for price in products.price[entity]]
+    gaps = rng.random((3, n_records))
     fields = {
         "title": change_some(rng, np.array(names, dtype=object), 0.05, misspell),
-        "description": leave_out(np.array(texts, object), (shop == "second") & _some(rng, shop)),
-        "manufacturer": leave_out(brands[line[entity]], rng.random(entity.size) < 0.4),
-        "price": leave_out(np.array(prices, dtype=object), rng.random(entity.size) < 0.3),
+        "description": leave_out(texts, (shop == "second") & (gaps[0] < 0.4)),
+        "manufacturer": leave_out(products.brands[products.line[entity]], gaps[1] < 0.4),
+        "price": leave_out(np.array(prices, dtype=object), gaps[2] < 0.3),
     }
     return as_table(rng, fields, entity, shop)
-
-
-def _some(rng: Rng, of: Texts) -> np.ndarray:
-    return rng.random(of.size) < 0.4
 
 
 def draw_papers(rng: Rng, n_records: int, overlap: float = 0.7) -> pl.DataFrame:
@@ -98,17 +124,10 @@ def draw_papers(rng: Rng, n_records: int, overlap: float = 0.7) -> pl.DataFrame:
     n_authors = rng.integers(1, 5, n)
     venue = rng.choice(len(VENUES), n, p=falling_weights(len(VENUES)))
     year = rng.integers(1994, 2004, n)
-    authors, venues = [], []
-    for k, at in zip(entity, source, strict=True):
-        people = list(zip(first[k], last[k], strict=True))[: n_authors[k]]
-        if at == "second" and rng.random() < 0.5:
-            people = [(f"{one[0]}.", other) for one, other in people]
-        if rng.random() < 0.1:
-            people = [people[p] for p in rng.permutation(len(people))]
-        if at == "second" and len(people) > 2 and rng.random() < 0.1:
-            people = [people[0], ("et", "al.")]
-        authors.append(", ".join(" ".join(person) for person in people))
-        venues.append(list(VENUES)[venue[k]] if at == "first" else list(VENUES.values())[venue[k]])
+    people = [list(zip(first[k], last[k], strict=True))[: n_authors[k]] for k in entity]
+    authors = [_list_people(rng, one, at) for one, at in zip(people, source, strict=True)]
+    spelled = {"first": list(VENUES), "second": list(VENUES.values())}
+    venues = [spelled[at][venue[k]] for k, at in zip(entity, source, strict=True)]
     title = change_some(rng, np.array(titles, dtype=object)[entity], 0.08, misspell)
     years = np.array([str(y) for y in year], dtype=object)[entity]
     fields = {
@@ -118,6 +137,17 @@ def draw_papers(rng: Rng, n_records: int, overlap: float = 0.7) -> pl.DataFrame:
         "year": years,
     }
     return as_table(rng, fields, entity, source)
+
+
+def _list_people(rng: Rng, people: list[tuple[str, str]], source: str) -> str:
+    """Write a list of authors: whole names or initials, sometimes in another order, or cut."""
+    if source == "second" and rng.random() < 0.5:
+        people = [(f"{first[0]}.", last) for first, last in people]
+    if rng.random() < 0.1:
+        people = [people[p] for p in rng.permutation(len(people))]
+    if source == "second" and len(people) > 2 and rng.random() < 0.1:
+        people = [people[0], ("et", "al.")]
+    return ", ".join(" ".join(person) for person in people)
 
 
 def draw_songs(rng: Rng, n_records: int, overlap: float = 0.5) -> pl.DataFrame:
