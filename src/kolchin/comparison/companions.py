@@ -1,9 +1,8 @@
-"""Texts beside texts: products of one family have names and descriptions that are alike.
+"""Fields beside texts: products of one family have names, makers, prices that are alike.
 
-How often unrelated descriptions are alike depends on whether the names are. So the pairs of a long
-text have two more bands, by what a shorter text of the records says, and each level its chance in
-both. A shared value that other texts go along with is no separate coincidence either: in a long
-text the same words are the first level of those that are alike.
+How often unrelated records agree on a maker or a price depends on whether their names are alike. So
+the pairs whose texts are alike have a band of their own in every other field, and each level its
+chance there, counted on random pairs whose texts are alike a little: nearly all are unrelated.
 """
 
 from collections.abc import Sequence
@@ -20,31 +19,37 @@ from kolchin.comparison.telling import repeated_share
 from kolchin.comparison.words import WordsComparing
 
 NO_SHARE = 1e-12
-"""No value is in the bands of companions; what is divided by their share must not be zero."""
+"""No value is in the band of a companion; what is divided by its share must not be zero."""
 
 ALIKE_PAIRS = 20.0
-"""Before any pair is seen, levels are as likely where other texts are alike, worth so many."""
+"""Before any pair is seen, levels are as likely as elsewhere, worth so many pairs."""
+
+A_LITTLE = 2
+"""So many of the last levels before 'different' are texts that are alike a little."""
 
 LEAST_REPEATED = 0.1
-"""A text has a companion if so many of its words stand there as well, record by record."""
+"""A text goes with another one if so many of its words stand there as well, record by record."""
 
 Companions = dict[int, int]
 
 
 def companions_of(used: Sequence[Prepared]) -> Companions:
-    """Return for each field of texts that repeats words of shorter ones the next shorter one."""
+    """Return the text that each field goes with: the shortest, or the next for one it repeats."""
     kinds = {f: one.comparing for f, one in enumerate(used)}
     texts = {f: kind for f, kind in kinds.items() if isinstance(kind, WordsComparing)}
+    if not texts:
+        return {}
     ordered = sorted(texts, key=lambda f: (texts[f].n_words, f))
-    return {
+    first = {f: ordered[0] for f in kinds if f != ordered[0]}
+    return first | {
         f: g for g, f in pairwise(ordered) if repeated_share(used[f], used[g]) >= LEAST_REPEATED
     }
 
 
 def with_companions(bands: Sequence[Bands], companions: Companions) -> list[Bands]:
-    """Add the two bands of texts that have a companion: other texts differ, or are alike."""
+    """Add the band of pairs whose other text is alike."""
     return [
-        Bands(one.of_form, np.append(one.u, [0.0, 0.0]), np.append(one.m, [NO_SHARE, NO_SHARE]))
+        Bands(one.of_form, np.append(one.u, 0.0), np.append(one.m, NO_SHARE))
         if f in companions
         else one
         for f, one in enumerate(bands)
@@ -52,52 +57,61 @@ def with_companions(bands: Sequence[Bands], companions: Companions) -> list[Band
 
 
 def mark_companions(
-    levels: Levels, bands: Levels, companions: Companions, apart: dict[int, int], first: list[int]
+    levels: Levels, bands: Levels, companions: Companions, apart: dict[int, int], last: list[int]
 ) -> None:
-    """Write the bands of pairs in which a text has a companion; the same words become alike.
+    """Write the bands of pairs whose other text is alike.
 
-    ``apart[g]`` is the last level of field g, ``first[f]`` the first of the two bands.
+    ``apart[g]`` is the last level of field g, ``last[f]`` the last band of field f.
     """
-    for f in companions:
-        levels[levels[:, f] == EXACT, f] = EXACT + 1
     for f, g in companions.items():
-        bands[:, f] = first[f] + is_alike(levels[:, g], apart[g])
+        alike = (levels[:, g] >= 0) & (levels[:, g] < apart[g])
+        bands[alike, f] = last[f]
 
 
-def is_alike(levels: Levels, apart: int) -> NDArray[np.bool_]:
-    """Tell pairs whose texts share more than some words."""
-    result: NDArray[np.bool_] = (levels >= 0) & (levels < apart)
+def without_alike(
+    bands: Sequence[Bands],
+    companions: Companions,
+    outcomes: tuple[Levels, Levels, NDArray[np.int64]],
+    shows: Sequence[int],
+) -> list[Bands]:
+    """Take pairs that agree exactly where texts are alike out of those that bands speak of.
+
+    ``outcomes`` are levels, bands and numbers of pairs, ``shows`` how many records have a field.
+    """
+    result = list(bands)
+    levels, marks, number = outcomes
+    for f in companions:
+        one, n = bands[f], float(max(shows[f], 1))
+        pairs = np.maximum(one.u * n**2 - one.m * n, 0.0) / 2
+        taken = number[(levels[:, f] == EXACT) & (marks[:, f] == one.u.size - 1)].sum()
+        kept = 1 - min(float(taken) / max(float(pairs.sum()), 1.0), 1.0)
+        result[f] = one._replace(u=np.append((2 * pairs * kept + one.m * n)[:-1] / n**2, 0.0))
     return result
 
 
 def chances_beside(
     chances: Sequence[LevelChances],
     used: Sequence[Prepared],
+    bands: Sequence[Bands],
     companions: Companions,
     random: NDArray[np.int32],
 ) -> list[LevelChances]:
-    """Return the chances of levels, of long texts by whether the shorter ones are alike."""
+    """Return the chances of levels, in the last band those where other texts are alike."""
     result = list(chances)
     for f, g in companions.items():
         kinds = used[f].comparing, used[g].comparing
         assert kinds[0] is not None
         assert kinds[1] is not None
         other = compare_codes(kinds[1], *used[g].codes[random].T)
-        near = random[(other > EXACT) & (other < kinds[1].different)]
-        own = compare_codes(kinds[0], *used[f].codes[near].T)
-        own[own == EXACT] = EXACT + 1
+        little = (other < kinds[1].different) & (other >= kinds[1].different - A_LITTLE)
+        own = compare_codes(kinds[0], *used[f].codes[random[little]].T)
         u = chances[f].of_level
-        seen = np.bincount(own[own >= 0], minlength=u.size) + ALIKE_PAIRS * _without_exact(u)
+        seen: Floats = np.bincount(own[own >= 0], minlength=u.size) + ALIKE_PAIRS * u
+        chance = seen / seen.sum()
         in_band = chances[f].in_band.copy()
-        in_band[1:, -2] = NO_SHARE * _without_exact(u)[1:] / u[1:]
-        in_band[1:, -1] = NO_SHARE * seen[1:] / seen.sum() / u[1:]
+        in_band[~in_band.any(axis=1)] = bands[f].m
+        in_band[:, -1] = NO_SHARE * chance / np.maximum(u, 1e-300)
+        in_band[EXACT] = 0.0
+        in_band[EXACT, -1] = NO_SHARE * chance[EXACT]
         result[f] = LevelChances(u, in_band)
-    return result
-
-
-def _without_exact(u: Floats) -> Floats:
-    """Count the same words among those that are alike."""
-    result: Floats = u.copy()
-    result[EXACT + 1] += u[EXACT]
-    result[EXACT] = 0.0
     return result

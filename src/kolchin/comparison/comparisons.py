@@ -16,6 +16,7 @@ from kolchin.comparison.companions import (
     chances_beside,
     companions_of,
     with_companions,
+    without_alike,
 )
 from kolchin.comparison.gathering import Used
 from kolchin.comparison.missed import likely_links, missed_share
@@ -85,8 +86,8 @@ class Comparisons:
         speaks for both.
     outcome_bands
         By outcome and field, the band of the frequency of the value on which records agree, or of
-        the more frequent of two that are near (0: the rarest); 0 for the last levels. Of long texts
-        it says whether shorter ones are alike (`companions`).
+        the more frequent of two that are near (0: the rarest); 0 for the last levels. The
+        last band has the pairs whose texts are alike, in fields that go with one (`companions`).
     found
         By outcome, how many pairs have it, and how many of these one key or two keys found.
     level_names
@@ -242,7 +243,9 @@ def _assembled(
         chances(kind, one, of_field, random)
         for kind, one, of_field in zip(comparing, used, bands, strict=True)
     ]
-    levels = chances_beside(levels, used, companions, random)
+    levels = chances_beside(levels, used, bands, companions, random)
+    outcomes = compared.levels, compared.bands, compared.counts[:, 0]
+    bands = without_alike(bands, companions, outcomes, [one.counts.sum() for one in used])
     u = [of_field.of_level for of_field in levels]
     in_band = [of_field.in_band for of_field in levels]
     names = [kind.names for kind in comparing]

@@ -35,7 +35,7 @@ TOOLS = "tools"
 class Tools(NamedTuple):
     """All that comparing takes: by field how, the frequent forms and the codes; couples; bands.
 
-    ``companions`` are the shorter texts beside long ones.
+    ``companions`` are the texts that other fields go with.
     """
 
     comparing: list[Comparing]
@@ -60,8 +60,8 @@ class Tools(NamedTuple):
 
         over_ranges(write, len(pairs))
         apart = {g: self.comparing[g].different for g in self.companions.values()}
-        first = [of_field.u.size - 2 for of_field in self.bands]
-        mark_companions(levels, bands, self.companions, apart, first)
+        last = [of_field.u.size - 1 for of_field in self.bands]
+        mark_companions(levels, bands, self.companions, apart, last)
         return levels, bands
 
 
