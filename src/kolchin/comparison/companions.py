@@ -24,8 +24,8 @@ NO_SHARE = 1e-12
 ALIKE_PAIRS = 20.0
 """Before any pair is seen, levels are as likely as elsewhere, worth so many pairs."""
 
-A_LITTLE = 2
-"""So many of the last levels before 'different' are texts that are alike a little."""
+A_LITTLE = 4
+"""So many of the last levels before 'different' are of texts a little alike: few are links."""
 
 LEAST_REPEATED = 0.1
 """A text goes with another one if so many of its words stand there as well, record by record."""
@@ -109,7 +109,8 @@ def chances_beside(
         seen: Floats = np.bincount(own[own >= 0], minlength=u.size) + ALIKE_PAIRS * u
         chance = seen / seen.sum()
         in_band = chances[f].in_band.copy()
-        in_band[~in_band.any(axis=1)] = bands[f].m
+        # Levels without bands have the same chance in all of them, those without values too.
+        in_band[~in_band.any(axis=1)] = np.maximum(bands[f].m, 1e-300)
         in_band[:, -1] = NO_SHARE * chance / np.maximum(u, 1e-300)
         in_band[EXACT] = 0.0
         in_band[EXACT, -1] = NO_SHARE * chance[EXACT]
