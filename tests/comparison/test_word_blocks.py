@@ -9,9 +9,9 @@ import kolchin as kp
 from kolchin.comparison import candidates, compare
 from kolchin.comparison.preparing import prepare_all
 from kolchin.comparison.word_blocks import (
-    LARGEST_OF_TWO,
     RAREST,
     SIZES,
+    SIZES_OF_TWO,
     blocks_of_words,
     pairs_of_rarest,
 )
@@ -32,9 +32,10 @@ def draw_texts(n: int, seed: int = 1) -> list[str]:
 def test_records_in_a_block_share_what_it_stands_for():
     texts = draw_texts(300)
     (prepared,) = prepare_all(records_of(texts), None)
-    *alone, two = blocks_of_words(prepared, 0)
-    assert len(alone) == len(SIZES) - 1
-    for key, n_shared in [*((key, 1) for key in alone), (two, 2)]:
+    keys = list(blocks_of_words(prepared, 0))
+    assert len(keys) == len(SIZES) + len(SIZES_OF_TWO) - 2
+    for k, key in enumerate(keys):
+        n_shared = 1 if k < len(SIZES) - 1 else 2
         for block in np.unique(key.blocks):
             sets = [set(texts[n].split()) for n in key.records[key.blocks == block]]
             assert len(set.intersection(*sets)) >= n_shared
@@ -42,11 +43,11 @@ def test_records_in_a_block_share_what_it_stands_for():
 
 def test_blocks_are_small_and_a_record_is_in_few():
     (prepared,) = prepare_all(records_of(draw_texts(2_000)), None)
-    *alone, two = blocks_of_words(prepared, 0)
-    assert np.bincount(two.blocks).max() <= LARGEST_OF_TWO
-    assert np.bincount(two.records).max() <= RAREST * (RAREST - 1) // 2
-    for key, most in zip(alone, SIZES[1:], strict=True):
-        assert np.bincount(key.blocks, minlength=1).max(initial=0) <= most
+    keys = list(blocks_of_words(prepared, 0))
+    for key, most in zip(keys, (*SIZES[1:], *SIZES_OF_TWO[1:]), strict=True):
+        assert np.bincount(key.blocks).max(initial=0) <= most
+    of_two = np.concatenate([key.records for key in keys[len(SIZES) - 1 :]])
+    assert np.bincount(of_two).max() <= RAREST * (RAREST - 1) // 2
 
 
 def test_pairs_are_of_the_rarest_words():

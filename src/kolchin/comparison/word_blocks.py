@@ -21,7 +21,8 @@ SIZES = (1, 4, 12, 40, 120)
 RAREST = 6
 """Pairs are made of so many of a record's words: the rarest that are no block of the first key."""
 
-LARGEST_OF_TWO = 40
+SIZES_OF_TWO = (1, 2, 4, 8, 16, 40)
+"""The same for two words."""
 
 
 def blocks_of_words(prepared: Prepared, field: int) -> Iterator[Words]:
@@ -35,11 +36,12 @@ def blocks_of_words(prepared: Prepared, field: int) -> Iterator[Words]:
         inside = (counts[words] > fewer) & (counts[words] <= most)
         yield Words(f"{name} (a word of {most} or fewer)", field, records[inside], words[inside])
     frequent = counts[words] > SIZES[1]
-    yield Words(
-        f"{name} (two words)",
-        field,
-        *_small(*pairs_of_rarest(records[frequent], words[frequent], counts)),
-    )
+    records, numbers = pairs_of_rarest(records[frequent], words[frequent], counts)
+    _, blocks, sizes = np.unique(numbers, return_inverse=True, return_counts=True)
+    for fewer, most in pairwise(SIZES_OF_TWO):
+        inside = (sizes[blocks] > fewer) & (sizes[blocks] <= most)
+        some = records[inside], blocks[inside].astype(np.int32)
+        yield Words(f"{name} (two words of {most} or fewer)", field, *some)
 
 
 def _words_of_records(codes: Codes, comparing: WordsComparing) -> tuple[Codes, Codes]:
@@ -75,10 +77,3 @@ def pairs_of_rarest(
         found.append(low * counts.size + high)
         owners.append(records[begins[both]].astype(np.int32))
     return np.concatenate(owners), np.concatenate(found)
-
-
-def _small(records: Codes, numbers: NDArray[np.int64]) -> tuple[Codes, Codes]:
-    """Give each block a number, and leave out the large ones."""
-    _, blocks, counts = np.unique(numbers, return_inverse=True, return_counts=True)
-    inside = (counts[blocks] > 1) & (counts[blocks] <= LARGEST_OF_TWO)
-    return records[inside], blocks[inside].astype(np.int32)
