@@ -69,7 +69,7 @@ def test_of_words_that_overlap_the_first_is_chosen(lengths):
 
 
 def test_forms_have_each_word_once_in_order_and_keep_what_has_none():
-    assert word_forms(["b a b", "?!", "1 2"]).to_list() == ["a b", "?!", "1 2"]
+    assert word_forms(["b a b", "?  !", "1 2", " "]).to_list() == ["a b", "?!", "1 2", "?"]
 
 
 def is_alike(one: str, other: str, kinds: dict[str, int], counts: dict[str, int]) -> bool:

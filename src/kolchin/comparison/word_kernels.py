@@ -1,7 +1,7 @@
 """Compiled code for texts of many words: arrays in, arrays out, nothing else.
 
 Text k has the words ``starts[k]`` to ``starts[k + 1]`` of ``words``, sorted; word w has the letters
-``begins[w]`` to ``begins[w + 1]``.
+``begins[w]`` to ``begins[w + 1]``. Words are numbered in alphabetical order.
 """
 
 from typing import Any
@@ -158,14 +158,22 @@ def _add_alike(
 ) -> None:
     """Find for each word of the first text one of the second that is alike, the best first come.
 
-    Both count as the more frequent one does.
+    Both count as the more frequent one does. Words are in alphabetical order, and those that are
+    alike begin with the same letter; what has found its partner is -1 in ``rest[2]``.
     """
     both, first, second = sums[0], sums[1], sums[2]
+    rest[2, : n[1]] = 0
+    begin = 0
     for i in range(n[0]):
         one, best, weight = rest[0, i], -1, 0.0
-        for j in range(n[1]):
+        letter = letters[begins[one]]
+        while begin < n[1] and letters[begins[rest[1, begin]]] < letter:
+            begin += 1
+        for j in range(begin, n[1]):
             other = rest[1, j]
-            if other < 0 or min(weights[one], weights[other]) <= weight:
+            if letters[begins[other]] != letter:
+                break
+            if rest[2, j] < 0 or min(weights[one], weights[other]) <= weight:
                 continue
             if are_alike(letters, begins, classes, one, other):
                 best, weight = j, min(weights[one], weights[other])
@@ -174,7 +182,7 @@ def _add_alike(
             both += ALIKE * least
             first -= weights[one] ** 2 - least
             second -= weights[rest[1, best]] ** 2 - least
-            rest[1, best] = -1
+            rest[2, best] = -1
     sums[0], sums[1], sums[2] = both, first, second
 
 
@@ -192,7 +200,7 @@ def similarities_of_words(
 ) -> Any:
     """Return the cosine similarity of the weighted words of each pair of texts, from 0 to 1."""
     result = np.zeros(left.size, dtype=np.float32)
-    rest = np.empty((2, _longest(starts, left, right)), dtype=np.int32)
+    rest = np.empty((3, _longest(starts, left, right)), dtype=np.int32)
     n = np.zeros(2, dtype=np.int64)
     sums = np.zeros(3)
     for k in range(left.size):

@@ -11,7 +11,7 @@ from kolchin.comparison.base import Codes, Comparing, Floats, Levels, as_strings
 from kolchin.comparison.strings import letters_of, offsets_of
 from kolchin.comparison.tokens import are_codes, token_rows
 from kolchin.comparison.word_kernels import are_alike, similarities_of_words
-from kolchin.records.coding import coded
+from kolchin.records.coding import positions
 from kolchin.records.fields import Compared
 
 NUMBERS_COUNT, CODES_COUNT = 1.5, 2.0
@@ -22,6 +22,7 @@ ALIKE_FROM = 0.5
 """Texts agree but for slips from this similarity on."""
 
 MOST_WORDS = 100
+NO_LETTERS = "?"
 TOLD = "="
 """Stands before a word that another field of the record tells already."""
 
@@ -40,7 +41,8 @@ def forms_of_rows(rows: pl.DataFrame, texts: pl.Series) -> pl.Series:
     """Write the words of each text, as `word_forms` does, the first hundred of them."""
     few = rows.filter(pl.int_range(pl.len()).over("text") < MOST_WORDS).unique(["text", "word"])
     joined = few.group_by("text").agg(pl.col("word").sort().str.join(" "))
-    every = pl.DataFrame({"text": np.arange(texts.len(), dtype=np.int32), "whole": texts})
+    whole = texts.str.replace_all(r"\s", "").replace("", NO_LETTERS)
+    every = pl.DataFrame({"text": np.arange(texts.len(), dtype=np.int32), "whole": whole})
     found = every.join(joined, on="text", how="left", maintain_order="left")
     return found.select(pl.coalesce("word", "whole")).to_series()
 
@@ -89,10 +91,11 @@ class WordsComparing(Comparing):
         lists = forms.str.split(" ")
         flat = lists.explode(empty_as_null=False)
         self.told: NDArray[np.bool_] = flat.str.starts_with(TOLD).to_numpy()
-        found = coded(flat.str.strip_prefix(TOLD))
-        self.vocabulary = found.vocabulary
+        plain = flat.str.strip_prefix(TOLD)
+        # In alphabetical order, even where all are numbers.
+        self.vocabulary = plain.unique().sort()
         self.starts = offsets_of(lists.list.len().to_numpy())
-        self.words = self._sorted(found.codes)
+        self.words = self._sorted(positions(plain, self.vocabulary))
         self.letters, self.begins = letters_of(self.vocabulary)
         digits = self.vocabulary.str.contains(r"\d").to_numpy()
         codes = are_codes(self.vocabulary)
