@@ -5,7 +5,7 @@ import pytest
 
 import kolchin as kp
 from kolchin.comparison import compare
-from kolchin.comparison.chance import Bands
+from kolchin.comparison.chance import Bands, LevelChances
 from kolchin.comparison.companions import NO_SHARE, companions_of, without_alike
 from kolchin.comparison.preparing import prepare_all
 from kolchin.likelihoods.chance import chances_of_values
@@ -60,7 +60,8 @@ def test_the_chances_beside_texts_that_are_alike_add_up(compared):
 def test_agreement_beside_texts_that_are_alike_is_not_counted_elsewhere():
     bands = [Bands(np.zeros(3, np.int8), np.array([0.02, 0.0]), np.array([1.0, NO_SHARE]))]
     levels, marks = np.array([[0], [0], [2]], np.int8), np.array([[1], [0], [1]], np.int8)
-    (found,) = without_alike(bands, {0: 1}, (levels, marks, np.array([20, 7, 1])), [100])
+    chances = [LevelChances(np.ones(3) / 3, np.full((3, 2), 1e-13))]
+    (found,) = without_alike(bands, chances, {0: 1}, (levels, marks, np.array([20, 7, 1])), [100])
     before, after = (np.maximum(u[0] * 100**2 - 100, 0) / 2 for u in (bands[0].u, found.u))
     assert before - after == pytest.approx(20)
 

@@ -70,6 +70,7 @@ def mark_companions(
 
 def without_alike(
     bands: Sequence[Bands],
+    chances: Sequence[LevelChances],
     companions: Companions,
     outcomes: tuple[Levels, Levels, NDArray[np.int64]],
     shows: Sequence[int],
@@ -85,7 +86,8 @@ def without_alike(
         pairs = np.maximum(one.u * n**2 - one.m * n, 0.0) / 2
         taken = number[(levels[:, f] == EXACT) & (marks[:, f] == one.u.size - 1)].sum()
         kept = 1 - min(float(taken) / max(float(pairs.sum()), 1.0), 1.0)
-        result[f] = one._replace(u=np.append((2 * pairs * kept + one.m * n)[:-1] / n**2, 0.0))
+        elsewhere = (2 * pairs * kept + one.m * n)[:-1] / n**2
+        result[f] = one._replace(u=np.append(elsewhere, chances[f].in_band[EXACT, -1]))
     return result
 
 

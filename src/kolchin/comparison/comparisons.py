@@ -245,7 +245,7 @@ def _assembled(
     ]
     levels = chances_beside(levels, used, bands, companions, random)
     outcomes = compared.levels, compared.bands, compared.counts[:, 0]
-    bands = without_alike(bands, companions, outcomes, [one.counts.sum() for one in used])
+    bands = without_alike(bands, levels, companions, outcomes, [one.counts.sum() for one in used])
     u = [of_field.of_level for of_field in levels]
     in_band = [of_field.in_band for of_field in levels]
     names = [kind.names for kind in comparing]

@@ -31,9 +31,10 @@ def without_repeats(
 ) -> tuple[ColumnReport, ...]:
     """Leave out columns whose words all stand in others, those that do most of all first."""
     words = {
-        one.column: _words(cleaned[one.column])
+        one.column: _words(column)
         for one in reports
         if one.used and one.kind in (*WRITTEN, Kind.CATEGORICAL)
+        if (column := cleaned[one.column]).values.vocabulary.dtype == pl.String
     }
     texts = {one.column for one in reports if one.kind in WRITTEN}
     gone: dict[str, list[str]] = {}
@@ -58,7 +59,7 @@ def _words(column: Cleaned) -> pl.DataFrame:
     codes, vocabulary = column.values
     rows = np.unique(np.linspace(0, codes.size - 1, min(LOOKED_AT, codes.size)).astype(np.int64))
     shown = rows[codes[rows] >= 0]
-    texts = vocabulary.cast(pl.String).gather(codes[shown])
+    texts = vocabulary.gather(codes[shown])
     lists = texts.str.to_lowercase().str.replace_all(r"['’`.]", "").str.extract_all(r"[\pL\pN\pM]+")
     return pl.DataFrame({"record": shown, "word": lists}).explode("word").drop_nulls().unique()
 
