@@ -314,6 +314,17 @@ def explain(
 
 
 @app.command()
+def entity(
+    directory: Directory,
+    number: Annotated[str, typer.Argument(help="Its number in entities.csv.", metavar="ENTITY")],
+) -> None:
+    """Show one entity: its records, how sure it is, its weakest link, who else could belong."""
+    from kolchin.resolution import Result
+
+    typer.echo(str(Result.load(directory).entity(number)))
+
+
+@app.command()
 def report(directory: Directory) -> None:
     """Write the report of a run again, from its draws."""
     from kolchin.resolution import Result

@@ -14,7 +14,7 @@ from pages import Page
 
 from kolchin.records.parquet import Parts
 from kolchin.records.texts import Texts
-from kolchin.report import candidates, diagnostics, pairs, render
+from kolchin.report import candidates, diagnostics, groups, pairs, render
 
 CONTENTS = {"sampled": sampled, "large": large, "tiny": tiny, "hostile": hostile}
 
@@ -393,3 +393,34 @@ def test_all_pairs_miss_nothing():
     found = candidates.candidates(tiny(summary={**tiny().summary, "candidates": every}))
     assert found.sentences == ["All 3 pairs of records were compared: no link was missed."]
     assert 'id="candidates"' not in render(tiny())
+
+
+def test_groups_are_shown_with_their_differences_marked():
+    table = {"name": ["Jon", "John", "John", "Eve"], "city": ["Rome", None, "Rome", "Pisa"]}
+    entities = pl.DataFrame(
+        {
+            "record": ["a", "b", "c", "d"],
+            "entity": [0, 0, 0, 1],
+            "entity_size": [3, 3, 3, 1],
+            "confidence": [0.7, 0.7, 0.7, 1.0],
+        }
+    )
+    content = dataclasses.replace(tiny(), entities=entities, values=texts(table))
+    doubtful, largest = groups.shelves(content)
+    assert (doubtful.title, largest.title) == ("Least sure", "Largest")
+    (group,) = doubtful.groups
+    assert (group.size, group.confidence, group.differing) == ("3", "70%", "name")
+    first, second, _ = group.records
+    assert "".join(piece.text for piece in first.cells[0].pieces) == "Jon"
+    assert not any(piece.differs for piece in second.cells[0].pieces)
+    assert second.cells[1].pieces == []
+    page = Page(render(content))
+    assert len(page.with_class("group")) == 2
+    assert "Entity 0: 3 records" in page.text
+
+
+def test_of_a_large_group_some_records_are_shown():
+    group = groups.shelves(large())[-1].groups[0]
+    assert len(group.records) <= groups.MOST_RECORDS
+    assert len(group.records) + group.n_more == int(group.size)
+    assert len(group.columns) <= groups.MOST_COLUMNS

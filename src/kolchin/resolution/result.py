@@ -27,6 +27,7 @@ from kolchin.resolution.explanation import (
     pair_probability,
     prior_bits,
 )
+from kolchin.resolution.groups import Entity, least_sure, look_at
 from kolchin.resolution.inputs import Input
 from kolchin.resolution.settings import Settings
 from kolchin.resolution.summary import describe, finite, size_table
@@ -47,6 +48,7 @@ class Result:
     ----------
     posterior : the draws.
     ended : why sampling ended: "enough" (by the diagnostics), "draws", "time" or "interrupted".
+    directory : where the run is kept, if it is.
     """
 
     def __init__(
@@ -58,7 +60,9 @@ class Result:
         seconds: Mapping[str, float],
         model: Model | None = None,
         work: Work | None = None,
+        directory: Path | None = None,
     ) -> None:
+        self.directory = directory
         self._given = given
         self._settings = settings
         self.posterior = posterior
@@ -83,6 +87,7 @@ class Result:
             directory.draws(),
             "time" if header["ended"] == "stopped" else header["ended"],
             seconds,
+            directory=Path(path),
         )
 
     @cached_property
@@ -285,6 +290,33 @@ class Result:
             forbidden=bool(clashing(self._model.sources, np.array([[one, two]]))[0]),
         )
 
+    def entity(self, entity: int | str) -> Entity:
+        """Return one entity: its records, how sure, its weakest link, who else could belong."""
+        number = self._entity_number(entity)
+        return look_at(number, self._given, self.labels, self._pairs, self._summary.confidence)
+
+    def _entity_number(self, entity: Any) -> int:
+        """Return the number of an entity, given as a number or as text."""
+        try:
+            number = int(entity)
+        except (TypeError, ValueError):
+            number = -1
+        last = int(self.labels.max())
+        if not 0 <= number <= last:
+            raise DataError(
+                f"There is no entity {entity!r} in {self._given.title}: they are numbered from 0 "
+                f"to {last:,} (column 'entity' of the entities)."
+            )
+        return number
+
+    def doubtful(self, n: int = 20) -> pl.DataFrame:
+        """Return the ``n`` least sure entities, each with the pair that is most worth a look.
+
+        One row an entity: entity, entity_size, confidence, then record_a, record_b, probability and
+        same_entity of the pair, inside it or with a record of another one.
+        """
+        return least_sure(self.entities, self._pairs, self.labels, n)
+
     def merged(self) -> pl.DataFrame:
         """Return the input, as text, with the entities and, of several files, the source added."""
         values, source = self._given.texts.frame(), self._given.source
@@ -331,6 +363,11 @@ class Result:
         with replacing(path) as part:
             part.write_text(text, encoding="utf-8")
         return path
+
+    def _repr_html_(self) -> str:
+        from kolchin.resolution.notebook import result_html
+
+        return result_html(self)
 
     def __repr__(self) -> str:
         found = self.posterior.statistics["n_clusters"]

@@ -61,7 +61,8 @@ class Session:
         drawn = self._drawn(run)
         del run  # the chains, which results do not need
         about = self.given, self.settings, drawn, ended, seconds, self.model
-        result = Result(*about, self.work)
+        where = None if self.directory is None else self.directory.path
+        result = Result(*about, self.work, where)
         if self.directory is not None:
             write_results(self.directory, result, merged, began)
         if self.work is not None:
