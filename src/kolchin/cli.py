@@ -325,6 +325,21 @@ def entity(
 
 
 @app.command()
+def golden(
+    directory: Directory,
+    rules: Annotated[
+        Path | None,
+        typer.Option(help="A RULES.toml: how to choose values, and values that are set."),
+    ] = None,
+) -> None:
+    """Write golden records: one row an entity, the best value of each field."""
+    from kolchin.resolution.goldenfiles import write_golden
+
+    for line in write_golden(directory, rules):
+        _say(line)
+
+
+@app.command()
 def report(directory: Directory) -> None:
     """Write the report of a run again, from its draws."""
     from kolchin.resolution import Result

@@ -18,6 +18,8 @@ MOST_RECORDS, MOST_COLUMNS, LONGEST = 8, 12, 80
 """What is shown of a group: more would be no small table."""
 
 SAMPLE_SEED = 22
+NUMBERS = ("id", "identifier")
+"""Kinds of columns that differ in every record."""
 
 
 class Cell(NamedTuple):
@@ -113,9 +115,10 @@ def _group(content: Content, entity: int, rows: Sequence[int], confidence: float
 
 
 def _columns(content: Content) -> list[str]:
-    """Return the columns to show: those that were compared first."""
+    """Return the columns to show: those that were compared first, and no identifiers."""
     used = [name for name in content.compared.values() if name in content.values.columns]
-    others = [name for name in content.values.columns if name not in used]
+    numbers = content.fields.filter(pl.col("kind").is_in(NUMBERS))["column"].to_list()
+    others = [name for name in content.values.columns if name not in {*used, *numbers}]
     return [*used, *others][:MOST_COLUMNS]
 
 

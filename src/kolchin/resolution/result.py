@@ -27,8 +27,10 @@ from kolchin.resolution.explanation import (
     pair_probability,
     prior_bits,
 )
+from kolchin.resolution.golden import Golden, make_golden
 from kolchin.resolution.groups import Entity, least_sure, look_at
 from kolchin.resolution.inputs import Input
+from kolchin.resolution.rules import Rules
 from kolchin.resolution.settings import Settings
 from kolchin.resolution.summary import describe, finite, size_table
 from kolchin.resolution.truth import true_entities
@@ -316,6 +318,27 @@ class Result:
         same_entity of the pair, inside it or with a record of another one.
         """
         return least_sure(self.entities, self._pairs, self.labels, n)
+
+    def golden(self, rules: str | Path | Mapping[str, Any] | None = None) -> pl.DataFrame:
+        """Return one row an entity: the best value of each field, and the record it is from.
+
+        Columns are entity and n_records, then each field and beside it FIELD_probability, the
+        probability that the value is the true one, and FIELD_record. ``rules`` is the path of a
+        TOML file, or what it would hold: other ways to choose, and values that are set.
+        """
+        return self._golden(rules).records
+
+    def golden_values(self, rules: str | Path | Mapping[str, Any] | None = None) -> pl.DataFrame:
+        """Return all values of the fields in which an entity has several: those that lost, too.
+
+        Columns are entity, field, value, probability, n_records and chosen.
+        """
+        return self._golden(rules).values
+
+    def _golden(self, rules: Any) -> Golden:
+        checked = Rules.read(rules, self._given)
+        what = self._model, self.posterior, self._given, self.labels, self._dependence(), checked
+        return make_golden(*what)
 
     def merged(self) -> pl.DataFrame:
         """Return the input, as text, with the entities and, of several files, the source added."""
