@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from kolchin.records.findings import Findings, some, suggestion
-from kolchin.records.parquet import PARQUET
+from kolchin.records.parquet import PARQUET, is_parquet_folder
 from kolchin.records.reading import read_table
 from kolchin.records.values import as_text
 
@@ -38,7 +38,7 @@ def parquet_path(table: Any) -> Path | None:
     if len(listed) != 1 or not isinstance(listed[0], str | os.PathLike):
         return None
     path = Path(listed[0])
-    return path if path.is_dir() or path.suffix.lower() in PARQUET else None
+    return path if is_parquet_folder(path) or path.suffix.lower() in PARQUET else None
 
 
 def _are_paths(table: Any) -> bool:
