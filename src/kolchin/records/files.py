@@ -171,13 +171,13 @@ def _open_json(data: bytes, name: str, findings: Findings) -> Opened | None:
         what = "nothing" if not rows else shown(wrong)
         findings.fault(f"file {name!r} must hold an array of JSON objects. Got {what} in it.")
         return None
-    return _of_rows(rows)
+    return of_rows(rows)
 
 
-def _of_rows(rows: Sequence[Mapping[str, Any]]) -> Opened:
+def of_rows(rows: Sequence[Mapping[str, Any]]) -> Opened:
     """Turn records into columns; what a record does not have is missing."""
     names = list(dict.fromkeys(key for row in rows for key in row))
-    return names, {key: [row.get(key) for row in rows] for key in names}
+    return [str(name) for name in names], {key: [row.get(key) for row in rows] for key in names}
 
 
 def _open_json_lines(data: bytes, name: str, findings: Findings) -> Opened | None:
@@ -209,4 +209,4 @@ def _open_json_lines_one_by_one(data: bytes, name: str, findings: Findings) -> O
             )
             return None
         rows.append(row)
-    return _of_rows(rows)
+    return of_rows(rows)

@@ -12,7 +12,6 @@ import polars as pl
 
 from kolchin.records.choices import SUFFIX, Choice, read_choices
 from kolchin.records.cleaning import (
-    MISSING_MARKERS,
     Cleaned,
     Cleaning,
     cleaned_weights,
@@ -21,15 +20,17 @@ from kolchin.records.cleaning import (
 from kolchin.records.columns import Table, open_table
 from kolchin.records.encoding import encode_fields
 from kolchin.records.fields import Categorical, Field, FieldLike, declared
-from kolchin.records.findings import Findings, suggestion
+from kolchin.records.findings import Findings, some, suggestion
 from kolchin.records.inference import (
     ColumnReport,
     choose,
     kind_of_field,
     limited,
+    own_id,
     settled,
 )
 from kolchin.records.records import Records
+from kolchin.records.renaming import Renames
 from kolchin.records.roles import WHY, Roles, check_roles, ids_of, row_numbers, text_of
 from kolchin.records.shapes import Kind, kind_of_values
 from kolchin.records.texts import Texts
@@ -65,6 +66,8 @@ class Loaded:
         What was done with the table and may surprise.
     fingerprint
         A hash of ids, values and fields, by which a changed input is noticed.
+    types
+        The types of the columns of the input that are no text.
     """
 
     records: Records
@@ -76,6 +79,7 @@ class Loaded:
     columns: tuple[ColumnReport, ...]
     notes: tuple[str, ...]
     fingerprint: str
+    types: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     @property
     def values(self) -> pl.DataFrame:
@@ -118,7 +122,8 @@ def load(
     source: str | None = None,
     truth: str | None = None,
     normalise: bool = True,
-    missing: Iterable[str] = MISSING_MARKERS,
+    missing: Iterable[str] | None = None,
+    rename: Renames | None = None,
     work: Work | None = None,
 ) -> Loaded:
     """Read a table, find out what its columns are, and encode those that tell entities apart.
@@ -133,11 +138,15 @@ def load(
         `write_choices` writes it. By default, all columns that can tell entities apart.
     id, source, truth
         Columns that name a record, say where it comes from, and which entity it is of. They
-        are never fields.
+        are never fields. Without ``id``, a column of identifiers whose values all differ names
+        the records, if there is one.
     normalise
         Whether values that differ in case, spaces, accents or Unicode form alone are the same.
     missing
-        The values, whatever their case, that stand for none; empty ones always do.
+        The values, whatever their case, that stand for none; empty ones always do. By default
+        `MISSING_MARKERS`, but for those that are names in a column of names.
+    rename
+        By file, the new names of columns: ``{"b.csv": {"Surname": "last_name"}}``.
     work
         An engine whose tasks look at the columns of a Parquet table, one each. The result is the
         same; `texts` is then read from the files when it is asked for.
@@ -156,7 +165,9 @@ def load(
     findings = Findings()
     how = _cleaning(normalise, missing, findings)
     wanted = _wanted(fields, findings)
-    opened = _open(table, Roles(id, source, truth), how, findings, work)
+    opened = _open(table, Roles(id, source, truth), how, findings, work, rename)
+    opened = _with_own_id(opened, _named_fields(wanted), findings)
+    id = opened.roles.id
     reports, chosen = _decide(opened, wanted, how, findings)
     columns = encode_fields(chosen, opened.cleaned, findings)
     origin = opened.origin if source is None else _part(opened, source, "source")
@@ -168,11 +179,12 @@ def load(
     findings.stop_on_faults()
     records = _kept(Records._from_columns(columns), work)
     del columns
-    texts = read.texts()
+    texts, types = read.texts(), read.types
     read.close()
     return Loaded(
         *(records, texts, ids, id, known, origin, reports, tuple(findings.notes)),
         fingerprint=_fingerprint(records, texts, ids),
+        types=types,
     )
 
 
@@ -191,19 +203,49 @@ def inspect(
     source: str | None = None,
     truth: str | None = None,
     normalise: bool = True,
-    missing: Iterable[str] = MISSING_MARKERS,
+    missing: Iterable[str] | None = None,
+    rename: Renames | None = None,
 ) -> Inspection:
     """Find out what the columns of a table are, as `load` does, whether they can be used or not."""
     findings = Findings()
     how = _cleaning(normalise, missing, findings)
-    opened = _open(table, Roles(id, source, truth), how, findings)
+    opened = _open(table, Roles(id, source, truth), how, findings, renames=rename)
+    opened = _with_own_id(opened, (), findings)
     reports = limited(opened.reports)
     _note_markers(reports, findings)
     return Inspection(reports, tuple(findings.notes))
 
 
-def _cleaning(normalise: bool, missing: Iterable[str], findings: Findings) -> Cleaning:
+def _named_fields(wanted: Sequence[Field] | Mapping[str, Choice] | None) -> list[str]:
+    """Return the columns that users want as fields."""
+    if isinstance(wanted, Mapping):
+        return [column for column, choice in wanted.items() if choice.use]
+    return [field.column for field in wanted or ()]
+
+
+def _with_own_id(opened: _Opened, wanted: Iterable[str], findings: Findings) -> _Opened:
+    """Let a column of identifiers name the records where none was given, and say so."""
+    if opened.roles.id is not None:
+        return opened
+    found = own_id([one for one in opened.reports if one.column not in {*wanted, *opened.kinds}])
+    if found is None:
+        return opened
+    findings.note(
+        f"records are named by {found!r}, whose values all differ; --id names another column."
+    )
+    reports = tuple(
+        dataclasses.replace(one, kind=Kind.ID, used=False, why=WHY[Kind.ID])
+        if one.column == found
+        else one
+        for one in opened.reports
+    )
+    return opened._replace(reports=reports, roles=opened.roles._replace(id=found))
+
+
+def _cleaning(normalise: bool, missing: Iterable[str] | None, findings: Findings) -> Cleaning:
     """Prepare the cleaning, or note what is wrong with the markers."""
+    if missing is None:
+        return cleaning(normalise, spare_names=True)
     markers = [missing] if isinstance(missing, str) else list(missing)
     wrong = [marker for marker in markers if not isinstance(marker, str)]
     if wrong:
@@ -222,11 +264,16 @@ def _wanted(fields: FieldsLike, findings: Findings) -> tuple[Field, ...] | dict[
 
 
 def _open(
-    table: Any, roles: Roles, how: Cleaning, findings: Findings, work: Work | None = None
+    table: Any,
+    roles: Roles,
+    how: Cleaning,
+    findings: Findings,
+    work: Work | None = None,
+    renames: Renames | None = None,
 ) -> _Opened:
     """Read a table and look at its columns; raise an error when there is none to go on with."""
     n_faults = len(findings.faults)
-    read = open_table(table, findings, work)
+    read = open_table(table, findings, work, renames)
     if read is not None:
         found, origin = read
         check_roles(roles, found.names, found.single, findings)
@@ -254,6 +301,7 @@ def _decide(
     """Say of each column whether it is used, and return the fields in the order they were given."""
     reports = opened.reports
     _note_markers(reports, findings)
+    _note_names(reports, findings)
     if wanted is None:
         reports = limited(reports)
         return reports, choose([one for one in reports if one.column not in opened.kinds], findings)
@@ -346,9 +394,21 @@ def _note_markers(reports: Iterable[ColumnReport], findings: Findings) -> None:
         )
 
 
+def _note_names(reports: Iterable[ColumnReport], findings: Findings) -> None:
+    """Say which values were taken for names, though elsewhere they are gaps."""
+    for one in reports:
+        if one.spared:
+            findings.note(
+                f"{one.column!r} has {some(one.spared)}: taken for names, since the column has "
+                f"names written like that; --missing {one.spared[0]} makes them gaps."
+            )
+
+
 def column_table(reports: Iterable[ColumnReport]) -> pl.DataFrame:
     """Return what was found about each column as a table, one row a column."""
-    rows = [{**vars(one), "kind": str(one.kind), "markers": one.marked()} for one in reports]
+    rows = [
+        {**_shown_facts(one), "kind": str(one.kind), "markers": one.marked()} for one in reports
+    ]
     schema = {
         "column": pl.String,
         "kind": pl.String,
@@ -360,6 +420,10 @@ def column_table(reports: Iterable[ColumnReport]) -> pl.DataFrame:
         "markers": pl.String,
     }
     return pl.DataFrame(rows, schema=schema)
+
+
+def _shown_facts(one: ColumnReport) -> dict[str, Any]:
+    return {name: value for name, value in vars(one).items() if name not in ("cuts", "spared")}
 
 
 def _fingerprint(records: Records, texts: Texts, ids: pl.Series) -> str:

@@ -45,6 +45,7 @@ def render_page(content: Content) -> str:
         .render(
             title=text(content.title, 200),
             notes=[text(note, 1000) for note in content.notes],
+            cautions=[text(one, 1000) for one in content.summary.get("cautions") or []],
             headline=headline.headline(content),
             sizes=rows["sizes"],
             sizes_left_out=headline.sizes_left_out(content),
@@ -54,6 +55,7 @@ def render_page(content: Content) -> str:
             pairs=pairs.undecided_pairs(content),
             prior_known=content.prior_bits is not None,
             n_undecided=pairs.n_undecided(content),
+            has_links=bool((content.links["probability"] > fields.LIKELY).any()),
             undecided=[percent(bound) for bound in pairs.UNDECIDED],
             fields=fields.field_rows(content),
             n_fields=content.fields.height,

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import polars as pl
+from polars import selectors
 
 from kolchin.resolution.directory import RunDirectory
 from kolchin.resolution.result import Result
@@ -20,7 +21,7 @@ def write_golden(path: Path, rules: Path | None = None) -> list[str]:
     kept = path / KEPT_RULES
     used = rules if rules is not None else kept if kept.exists() else None
     made = result._golden(used)
-    chances = pl.col("^.*_probability$").round(6)
+    chances = selectors.float().round(6)
     directory.write_table(RECORDS, made.records.with_columns(chances))
     directory.write_table(VALUES, made.values.with_columns(pl.col("probability").round(6)))
     told = [f"Wrote {path / RECORDS}: {made.records.height:,} entities."]

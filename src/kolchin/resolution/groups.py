@@ -147,8 +147,7 @@ def look_at(
     others = others_near(inside, pairs.filter(a ^ b), labels)
     ids = given.ids
     rows = given.texts.rows(members.tolist())
-    if given.id_column is not None:
-        rows = rows.drop(given.id_column)
+    rows = pl.DataFrame([one for one in rows.iter_columns() if one.name != given.id_column])
     named = "record" if "record" not in rows.columns else "kolchin_record"
     return Entity(
         entity=number,

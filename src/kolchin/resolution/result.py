@@ -1,5 +1,6 @@
 """What a run found: entities, links and how sure they are."""
 
+import warnings
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +19,7 @@ from kolchin.posterior import Posterior
 from kolchin.posterior.diagnostics import quantities
 from kolchin.posterior.portions import Summary, summarise
 from kolchin.posterior.scores import calibration, evaluate_posterior
+from kolchin.records import DataWarning
 from kolchin.resolution.cautions import cautions, doubts
 from kolchin.resolution.directory import RunDirectory
 from kolchin.resolution.explanation import (
@@ -251,13 +253,20 @@ class Result:
         ``truth`` is one value a record, None where it is not known, or FILE or FILE:COLUMN; by
         default what the run was given. Records without truth are left out, and counted.
         """
-        known = self._truth if truth is None else numbered(true_entities(truth, self._given))
+        found = None if truth is None else true_entities(truth, self._given)
+        known = self._truth if found is None else numbered(found.entities)
         if known is None:
             raise DataError("There is no truth to compare with: name some.")
         measures = evaluate_posterior(self.posterior, known, self.labels, self._summary.linked)
         table = self._calibration(known)
+        if found is not None and found.by_row:
+            warnings.warn(f"Records and truth are matched {found.matched}.", DataWarning, 2)
         plain: dict[str, Any] = finite({**measures, "calibration": table.to_dicts()})
         return plain
+
+    def matching(self, truth: Any) -> str:
+        """Say how the records would be matched with the truth."""
+        return f"Records and truth are matched {true_entities(truth, self._given).matched}."
 
     def _calibration(self, truth: Any) -> pl.DataFrame:
         return calibration(self._pairs, truth)
@@ -290,6 +299,7 @@ class Result:
             probability=pair_probability(self.posterior, one, two),
             same_entity=bool(self.labels[one] == self.labels[two]),
             forbidden=bool(clashing(self._model.sources, np.array([[one, two]]))[0]),
+            naming=given.naming(),
         )
 
     def entity(self, entity: int | str) -> Entity:
@@ -341,10 +351,17 @@ class Result:
         return make_golden(*what)
 
     def merged(self) -> pl.DataFrame:
-        """Return the input, as text, with the entities and, of several files, the source added."""
-        values, source = self._given.texts.frame(), self._given.source
-        added = {"entity": pl.Series(self.labels)}
-        if source is not None and not any(source.equals(values[name]) for name in values.columns):
+        """Return the input with its types, and entities and confidence beside it.
+
+        Of several files, the source is added, too.
+        """
+        values, source = self._given.frame(), self._given.source
+        added = {
+            "entity": pl.Series(self.labels),
+            "confidence": pl.Series(self._summary.confidence),
+        }
+        texts = self._given.texts
+        if source is not None and not any(source.equals(texts[name]) for name in texts.columns):
             added = {"source": source, **added}
         return values.with_columns(
             column.alias(_free_name(name, values)) for name, column in added.items()

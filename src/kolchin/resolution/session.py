@@ -111,7 +111,9 @@ class Session:
 
     def _nothing_drawn(self, ended: str) -> None:
         where = (
-            "" if self.directory is None else f" 'kolchin resume {self.directory.path}' goes on."
+            ""
+            if self.directory is None
+            else f" 'kolchin resume {self.directory.path}' goes on. The chains are kept."
         )
         message = f"Sampling ended during warm-up, before the first draw.{where}"
         if ended == "interrupted":
@@ -132,7 +134,7 @@ def write_results(
         result.links.with_columns(pl.col("probability").round(6), pl.col(bits).round(4)),
     )
     if merged:
-        directory.write_table("merged.csv", result.merged())
+        directory.write_table("merged.csv", _rounded(result.merged()))
     written = time.monotonic()
     if began is not None:
         result.seconds["results"] = written - began
@@ -140,6 +142,11 @@ def write_results(
     if began is not None:
         result.seconds["report"] = time.monotonic() - written
     directory.write_json("summary.json", result.summary())
+
+
+def _rounded(merged: pl.DataFrame) -> pl.DataFrame:
+    """Write the last column, the confidence, as in entities.csv."""
+    return merged.with_columns(pl.nth(-1).round(6))
 
 
 def is_finished(out: str | Path, draws: int | None = None) -> bool:
