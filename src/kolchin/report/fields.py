@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from kolchin.report.content import Content
-from kolchin.report.words import count, is_number, percent, signed, text
+from kolchin.report.words import chart_label, count, is_number, percent, signed, text
 
 LIKELY = 0.5
 """Links more probable than this are called likely."""
@@ -71,7 +71,7 @@ def evidence_bars(content: Content) -> list[dict[str, Any]]:
     """Return the fields that say most for likely links, ready to be drawn."""
     rows = sorted(evidence(content), key=lambda row: -abs(row["mean"]))[:MOST_BARS]
     return [
-        {"label": text(row["name"], 60)}
+        {"label": chart_label(row["name"])}
         | {key: round(float(row[key]), 3) for key in ("low", "mean", "high")}
         for row in sorted(rows, key=lambda row: -row["mean"])
     ]
