@@ -120,7 +120,7 @@ def marked(case: tuple[str, str, str, str]):
     return pytest.param(*case, marks=pytest.mark.slow) if is_long else case
 
 
-@pytest.mark.parametrize(("columns", "content", "role", "way"), map(marked, CASES))
+@pytest.mark.parametrize(("columns", "content", "role", "way"), [marked(case) for case in CASES])
 def test_a_table_runs_through_to_the_report(
     columns, content, role, way, lower_sizes, tmp_path, monkeypatch
 ):

@@ -92,13 +92,15 @@ def _groups(content: Content, known: pl.DataFrame, most: int) -> list[Group]:
 def _group(content: Content, entity: int, rows: Sequence[int], confidence: float) -> Group:
     """Return some records of a group; values are marked where they differ from the usual one."""
     shown = list(rows[:MOST_RECORDS])
-    names = _columns(content)
+    names, used = _columns(content), set(content.compared.values())
     values = content.values.rows(shown)
     columns = [values.to_series(values.columns.index(name)).to_list() for name in names]
     usual = [_usual(column) for column in columns]
     ids = content.entities["record"].gather(shown).to_list()
     differing = [
-        name for name, column in zip(names, columns, strict=True) if len(set(column) - {None}) > 1
+        name
+        for name, column in zip(names, columns, strict=True)
+        if name in used and len(set(column) - {None}) > 1
     ]
     return Group(
         entity=count(entity),

@@ -125,14 +125,10 @@ def write_results(
     directory: RunDirectory, result: Result, merged: bool = False, began: float | None = None
 ) -> None:
     """Write all files of a result; summary.json comes last and says that they are complete."""
-    bits = result.links.columns[4:]
     directory.write_table(
         "entities.csv", result.entities.with_columns(pl.col("confidence").round(6))
     )
-    directory.write_table(
-        "links.csv",
-        result.links.with_columns(pl.col("probability").round(6), pl.col(bits).round(4)),
-    )
+    directory.write_table("links.csv", _rounded_links(result.links))
     if merged:
         directory.write_table("merged.csv", _rounded(result.merged()))
     written = time.monotonic()
@@ -142,6 +138,15 @@ def write_results(
     if began is not None:
         result.seconds["report"] = time.monotonic() - written
     directory.write_json("summary.json", result.summary())
+
+
+def _rounded_links(links: pl.DataFrame) -> pl.DataFrame:
+    """Round probabilities and bits; by place, since Polars takes some names for patterns."""
+    columns = [column.alias("") for column in links.iter_columns()]
+    columns[2] = columns[2].round(6)
+    rounded = [*columns[:4], *(bits.round(4) for bits in columns[4:])]
+    named = zip(rounded, links.columns, strict=True)
+    return pl.DataFrame([column.alias(name) for column, name in named])
 
 
 def _rounded(merged: pl.DataFrame) -> pl.DataFrame:
