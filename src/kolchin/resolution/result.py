@@ -358,7 +358,7 @@ class Result:
         values, source = self._given.frame(), self._given.source
         added = {
             "entity": pl.Series(self.labels),
-            "confidence": pl.Series(self._summary.confidence),
+            "confidence": pl.Series(self._summary.confidence).round(6),
         }
         texts = self._given.texts
         if source is not None and not any(source.equals(texts[name]) for name in texts.columns):

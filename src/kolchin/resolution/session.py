@@ -130,7 +130,7 @@ def write_results(
     )
     directory.write_table("links.csv", _rounded_links(result.links))
     if merged:
-        directory.write_table("merged.csv", _rounded(result.merged()))
+        directory.write_table("merged.csv", result.merged())
     written = time.monotonic()
     if began is not None:
         result.seconds["results"] = written - began
@@ -147,11 +147,6 @@ def _rounded_links(links: pl.DataFrame) -> pl.DataFrame:
     rounded = [*columns[:4], *(bits.round(4) for bits in columns[4:])]
     named = zip(rounded, links.columns, strict=True)
     return pl.DataFrame([column.alias(name) for column, name in named])
-
-
-def _rounded(merged: pl.DataFrame) -> pl.DataFrame:
-    """Write the last column, the confidence, as in entities.csv."""
-    return merged.with_columns(pl.nth(-1).round(6))
 
 
 def is_finished(out: str | Path, draws: int | None = None) -> bool:
