@@ -510,7 +510,9 @@ def _conclude(result: Any, directory: Path, quiet: bool) -> None:
         for line in headline(result.summary()):
             _say(line)
         _say(f"Results are in {directory}.")
-        _say(f"kolchin entity {quote(str(directory))} ENTITY shows one, kolchin golden the list.")
+        where = quote(str(directory))
+        _say(f"'kolchin entity {where} 0' shows an entity,")
+        _say(f"'kolchin golden {where}' writes the clean list, one row an entity.")
     if result.ended in ("time", "interrupted"):
         _say(f"'kolchin resume {quote(str(directory))}' goes on from here.")
     if result.ended == "interrupted":
