@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from kolchin.errors import DataError
 from kolchin.records import Kind, inspect, load
 
 
@@ -146,3 +147,8 @@ def test_equal_content_is_equal_whatever_it_comes_in(tmp_path):
         assert np.array_equal(other.records.codes, first.records.codes), name
         same = zip(other.records.frequencies, first.records.frequencies, strict=True)
         assert all(np.array_equal(a, b) for a, b in same), name
+
+
+def test_a_table_of_ids_alone_is_refused_in_words():
+    with pytest.raises(DataError, match="no column is left to be a field"):
+        load({"rec_id": ["r1", "r2", "r3"]})

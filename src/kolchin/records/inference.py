@@ -323,7 +323,7 @@ def choose(reports: Iterable[ColumnReport], findings: Findings) -> list[Field]:
     left_out = _left_out_lines([one for one in reports if not one.used])
     if usable:
         findings.notes.extend(left_out)
-    else:
+    elif left_out or not findings.faults:
         findings.faults.extend(left_out)
         findings.fault("no column is left to be a field; name in fields those to use all the same.")
     return usable

@@ -20,7 +20,7 @@ from kolchin.records.cleaning import (
 from kolchin.records.columns import Table, open_table
 from kolchin.records.encoding import encode_fields
 from kolchin.records.fields import Categorical, Field, FieldLike, declared
-from kolchin.records.findings import Findings, some, suggestion
+from kolchin.records.findings import Findings, suggestion
 from kolchin.records.inference import (
     ColumnReport,
     choose,
@@ -31,13 +31,13 @@ from kolchin.records.inference import (
 )
 from kolchin.records.records import Records
 from kolchin.records.renaming import Renames
+from kolchin.records.reports import column_table, note_markers, note_names
 from kolchin.records.roles import WHY, Roles, check_roles, ids_of, row_numbers, text_of
 from kolchin.records.shapes import Kind, kind_of_values
 from kolchin.records.texts import Texts
 from kolchin.work import Work
 
 FieldsLike = Iterable[FieldLike] | FieldLike | os.PathLike[str] | None
-MOST_LINES = 20
 CODES = "codes"
 """The name of the records' codes in a store."""
 
@@ -212,7 +212,7 @@ def inspect(
     opened = _open(table, Roles(id, source, truth), how, findings, renames=rename)
     opened = _with_own_id(opened, (), findings)
     reports = limited(opened.reports)
-    _note_markers(reports, findings)
+    note_markers(reports, findings)
     return Inspection(reports, tuple(findings.notes))
 
 
@@ -300,8 +300,8 @@ def _decide(
 ) -> tuple[tuple[ColumnReport, ...], Sequence[Field]]:
     """Say of each column whether it is used, and return the fields in the order they were given."""
     reports = opened.reports
-    _note_markers(reports, findings)
-    _note_names(reports, findings)
+    note_markers(reports, findings)
+    note_names(reports, findings)
     if wanted is None:
         reports = limited(reports)
         return reports, choose([one for one in reports if one.column not in opened.kinds], findings)
@@ -381,49 +381,6 @@ def _with_clean_weights(field: Field, how: Cleaning) -> Field:
     if not isinstance(field, Categorical) or field.frequencies is None:
         return field
     return dataclasses.replace(field, frequencies=cleaned_weights(field.frequencies, how))
-
-
-def _note_markers(reports: Iterable[ColumnReport], findings: Findings) -> None:
-    """Say which values were taken for gaps, since to some people they are names."""
-    marked = [(one.column, text) for one in reports if (text := one.marked())]
-    for column, text in marked[:MOST_LINES]:
-        findings.note(f"{column!r} has values that count as missing: {text}.")
-    if len(marked) > MOST_LINES:
-        findings.note(
-            f"{len(marked) - MOST_LINES:,} more columns have values that count as missing."
-        )
-
-
-def _note_names(reports: Iterable[ColumnReport], findings: Findings) -> None:
-    """Say which values were taken for names, though elsewhere they are gaps."""
-    for one in reports:
-        if one.spared:
-            findings.note(
-                f"{one.column!r} has {some(one.spared)}: taken for names, since the column has "
-                f"names written like that; --missing {one.spared[0]} makes them gaps."
-            )
-
-
-def column_table(reports: Iterable[ColumnReport]) -> pl.DataFrame:
-    """Return what was found about each column as a table, one row a column."""
-    rows = [
-        {**_shown_facts(one), "kind": str(one.kind), "markers": one.marked()} for one in reports
-    ]
-    schema = {
-        "column": pl.String,
-        "kind": pl.String,
-        "used": pl.Boolean,
-        "why": pl.String,
-        "distinct": pl.Int64,
-        "missing": pl.Float64,
-        "bits": pl.Float64,
-        "markers": pl.String,
-    }
-    return pl.DataFrame(rows, schema=schema)
-
-
-def _shown_facts(one: ColumnReport) -> dict[str, Any]:
-    return {name: value for name, value in vars(one).items() if name not in ("cuts", "spared")}
 
 
 def _fingerprint(records: Records, texts: Texts, ids: pl.Series) -> str:

@@ -21,6 +21,7 @@ from kolchin.posterior.portions import Summary, summarise
 from kolchin.posterior.scores import calibration, evaluate_posterior
 from kolchin.records import DataWarning
 from kolchin.resolution.cautions import cautions, doubts
+from kolchin.resolution.compared import candidates_of, dependence_of
 from kolchin.resolution.directory import RunDirectory
 from kolchin.resolution.explanation import (
     Explanation,
@@ -196,42 +197,10 @@ class Result:
         return plain
 
     def _candidates(self) -> dict[str, Any] | None:
-        """Return how many pairs were compared, by which keys, and what these may have missed."""
-        comparisons = self._model.comparisons
-        if comparisons is None:
-            return None
-        report = comparisons.report
-        return {
-            "n_pairs": report.n_pairs,
-            "pairs_a_record": round(report.pairs_a_record, 2),
-            "n_likely": report.n_likely,
-            "missed": report.missed,
-            "keys": report.table().to_dicts(),
-        }
+        return candidates_of(self._model)
 
     def _dependence(self) -> dict[str, Any]:
-        """Return which fields unrelated records share, and which change at once in an entity's."""
-        compared = self._model.compared
-        if compared is None or compared.dependence is None:
-            return {"shared": [], "replaced": []}
-        found = compared.dependence
-        drawn = self.posterior.parameters.get("rho", np.ones((1, 1, 1)))
-        shares = drawn.reshape(-1, drawn.shape[-1]).mean(axis=0)
-        n_shared = found.n_shared.copy()
-        if compared.has_doubts:
-            sampled = self.posterior.parameters["shared"]
-            n_shared[found.sampled] = sampled.reshape(-1, sampled.shape[-1]).mean(axis=0)
-        return {
-            "shared": [
-                {"fields": compared.listed(fields), "pairs": round(float(pairs))}
-                for fields, pairs in zip(found.shared, n_shared, strict=True)
-                if pairs >= 0.5
-            ],
-            "replaced": [
-                {"fields": compared.listed(fields), "share": float(share)}
-                for fields, share in zip(found.replaced[1:], shares[1:], strict=True)
-            ],
-        }
+        return dependence_of(self._model, self.posterior)
 
     @cached_property
     def _description(self) -> dict[str, Any]:
