@@ -190,3 +190,44 @@ def test_keys_are_columns_with_commas_between(folder, tmp_path):
     wrong = runner.invoke(app, ["resolve", path, *given, "--overwrite", "--key", "nam"])
     assert wrong.exit_code == 2
     assert "Did you mean 'name'?" in wrong.stderr
+
+
+def test_an_entity_is_shown(run):
+    shown = runner.invoke(app, ["entity", str(run), "0"])
+    assert shown.exit_code == 0, shown.stderr
+    assert shown.stdout.startswith("Entity 0: ")
+    wrong = runner.invoke(app, ["entity", str(run), "x"])
+    assert wrong.exit_code == 2
+    assert "There is no entity 'x'" in wrong.stderr
+
+
+def test_files_that_name_columns_differently_are_linked_and_resumed(tmp_path):
+    rows = {"name": ["ann", "bob", "eve", "-"] * 3, "born": ["1970", "1971", "none"] * 4}
+    pl.DataFrame(rows).write_csv(tmp_path / "a.csv")
+    pl.DataFrame(rows).rename({"name": "Nome"}).write_csv(tmp_path / "b.csv")
+    files, out = [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")], str(tmp_path / "run")
+    given = ["--chains", "1", "--draws", "3", "--seed", "1", "--out", out]
+    names = ["--map", "b.csv:Nome=name", "--missing", "-"]
+    done = runner.invoke(app, ["resolve", *files, *given, *names])
+    assert done.exit_code == 0, done.stderr
+    assert "'name' has values that count as missing: '-' (6)" in done.stderr
+    assert "'born' has values" not in done.stderr
+    more = runner.invoke(app, ["resume", out, "--draws", "4"])
+    assert more.exit_code == 0, more.stderr
+    wrong = runner.invoke(app, ["resolve", *files, *given, "--overwrite", "--map", "b.csv"])
+    assert wrong.exit_code == 2
+    assert "FILE:COLUMN=NAME" in wrong.stderr
+
+
+def test_evaluate_says_how_records_are_matched(folder, run, tmp_path):
+    truth = pl.read_csv(folder / "people.csv")
+    by_id = runner.invoke(app, ["evaluate", str(run), "--truth", f"{folder / 'people.csv'}:ent_id"])
+    assert "matched by the ids in 'rec_id'" in by_id.stderr
+    truth.select("ent_id").write_csv(tmp_path / "truth.csv")
+    by_row = runner.invoke(app, ["evaluate", str(run), "--truth", str(tmp_path / "truth.csv")])
+    assert "matched row by row" in by_row.stderr
+    assert by_row.stdout == by_id.stdout
+    truth.with_columns(rec_id=pl.col("rec_id") + 10_000).write_csv(tmp_path / "other.csv")
+    none = runner.invoke(app, ["evaluate", str(run), "--truth", f"{tmp_path / 'other.csv'}:ent_id"])
+    assert none.exit_code == 2
+    assert "has none of the ids of the run" in none.stderr

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -106,6 +107,22 @@ StorePath = Annotated[
     Path | None,
     typer.Option(help="A directory that all workers of an engine see; in the run by default."),
 ]
+Missing = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A value, whatever its case, that stands for none, in place of NA, null and the like; "
+        "as often as needed.",
+        metavar="VALUE",
+    ),
+]
+Renamed = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--map",
+        help="Another name for a column of a file, or a .toml file of them; as often as needed.",
+        metavar="FILE:COLUMN=NAME",
+    ),
+]
 Directory = Annotated[Path, typer.Argument(help="The directory of a run.", metavar="DIR")]
 
 
@@ -141,15 +158,25 @@ def fields(
     ] = None,
     source: Annotated[str | None, typer.Option(help="Column that says the source.")] = None,
     truth: Annotated[str | None, typer.Option(help="Column of the true entities.")] = None,
+    missing: Missing = None,
+    renamed: Renamed = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the file if it is there.")
     ] = False,
 ) -> None:
     """Show what each column is, and write the choice of fields as a file to edit."""
     from kolchin.records import choices_text, inspect, write_choices
+    from kolchin.records.renaming import read_renames
     from kolchin.records.showing import show_columns
 
-    found = inspect(table, id=id_column, source=source, truth=truth)
+    found = inspect(
+        table,
+        id=id_column,
+        source=source,
+        truth=truth,
+        missing=missing,
+        rename=read_renames(renamed or ()),
+    )
     if out is not None:
         write_choices(found, out, overwrite=overwrite)
     show_columns(found.columns)
@@ -203,9 +230,15 @@ def resolve(
     merged: Annotated[
         bool, typer.Option("--merged", help="Also write the table with the entities added.")
     ] = False,
+    safe_csv: Annotated[
+        bool,
+        typer.Option("--safe-csv", help="Quote cells that a spreadsheet would run as formulas."),
+    ] = False,
     normalise: Annotated[
         bool, typer.Option(help="Ignore differences of case, spaces and Unicode form.")
     ] = True,
+    missing: Missing = None,
+    renamed: Renamed = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an older run.")] = False,
     cores: Cores = None,
     engine: EngineName = None,
@@ -218,6 +251,7 @@ def resolve(
     sampling early: results are made from what was drawn, and 'kolchin resume' goes on.
     """
     from kolchin import resolution
+    from kolchin.records.renaming import read_renames
     from kolchin.resolution.settings import seconds_of
 
     named = table[0] if table[0].name.strip(".") else table[0].resolve()
@@ -240,7 +274,10 @@ def resolve(
             out=where,
             overwrite=overwrite,
             merged=merged,
+            safe_csv=safe_csv,
             normalise=normalise,
+            missing=missing,
+            rename=read_renames(renamed or ()) or None,
             cores=cores,
             engine=engine,
             store=store,
@@ -292,12 +329,18 @@ def evaluate(
     json: Annotated[bool, typer.Option("--json", help="Write everything as JSON.")] = False,
 ) -> None:
     """Compare a run with known entities."""
+    import warnings
     from json import dumps
 
+    from kolchin.records import DataWarning
     from kolchin.resolution import Result
     from kolchin.resolution.evaluation import evaluation_words
 
-    measures = Result.load(directory).evaluate(truth)
+    result = Result.load(directory)
+    _say(result.matching(truth))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        measures = result.evaluate(truth)
     typer.echo(dumps(measures, indent=2) if json else evaluation_words(measures))
 
 
@@ -311,6 +354,32 @@ def explain(
     from kolchin.resolution import Result
 
     typer.echo(str(Result.load(directory).explain(record_a, record_b)))
+
+
+@app.command()
+def entity(
+    directory: Directory,
+    number: Annotated[str, typer.Argument(help="Its number in entities.csv.", metavar="ENTITY")],
+) -> None:
+    """Show one entity: its records, how sure it is, its weakest link, who else could belong."""
+    from kolchin.resolution import Result
+
+    typer.echo(str(Result.load(directory).entity(number)))
+
+
+@app.command()
+def golden(
+    directory: Directory,
+    rules: Annotated[
+        Path | None,
+        typer.Option(help="A RULES.toml: how to choose values, and values that are set."),
+    ] = None,
+) -> None:
+    """Write golden records: one row an entity, the best value of each field."""
+    from kolchin.resolution.goldenfiles import write_golden
+
+    for line in write_golden(directory, rules):
+        _say(line)
 
 
 @app.command()
@@ -425,7 +494,11 @@ def _resumable(directory: Path) -> Iterator[None]:
             yield
     except KeyboardInterrupt as error:
         has_run = (directory / "posterior" / "run.json").exists()
-        words = f"Stopped. 'kolchin resume {directory}' goes on." if has_run else "Stopped."
+        words = (
+            f"Stopped. 'kolchin resume {quote(str(directory))}' goes on. What was saved is kept."
+            if has_run
+            else "Stopped before anything was kept: the same command begins again."
+        )
         raise KeyboardInterrupt(str(error) or words) from None
 
 
@@ -437,8 +510,11 @@ def _conclude(result: Any, directory: Path, quiet: bool) -> None:
         for line in headline(result.summary()):
             _say(line)
         _say(f"Results are in {directory}.")
+        where = quote(str(directory))
+        _say(f"'kolchin entity {where} 0' shows an entity,")
+        _say(f"'kolchin golden {where}' writes the clean list, one row an entity.")
     if result.ended in ("time", "warm-up", "interrupted"):
-        _say(f"'kolchin resume {directory}' goes on from here.")
+        _say(f"'kolchin resume {quote(str(directory))}' goes on from here.")
     if result.ended == "interrupted":
         raise typer.Exit(EXIT_INTERRUPTED)
 

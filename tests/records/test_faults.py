@@ -130,11 +130,11 @@ class TestFiles:
         assert faults(nowhere) == [f"file {str(nowhere)!r} does not exist."]
 
     def test_folder_without_parquet_files(self, tmp_path):
-        (tmp_path / "people.csv").write_text("a\n")
+        (tmp_path / "people.doc").write_text("a\n")
         (tmp_path / "_metadata.parquet").touch()
         assert faults(tmp_path) == [
-            f"{str(tmp_path)!r} is a folder without Parquet files; name a file in it, or a folder "
-            "of files whose names end in '.parquet' or '.pq'."
+            f"{str(tmp_path)!r} is a folder without tables; name a file in it, or a folder of "
+            "Parquet, CSV or JSON files that have the same columns."
         ]
 
     def test_folder_of_different_files(self, tmp_path):
@@ -161,7 +161,7 @@ class TestFiles:
         assert fault.startswith(f"file {str(tmp_path / '1.parquet')!r} cannot be read: ")
 
     def test_unknown_suffix(self, tmp_path):
-        path = tmp_path / "people.xlsx"
+        path = tmp_path / "people.docx"
         path.write_bytes(b"x")
         (fault,) = faults(path)
         assert "is of no known kind; its name must end in one of '.csv', '.tsv'" in fault

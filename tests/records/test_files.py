@@ -240,7 +240,7 @@ class TestFaults:
     @pytest.mark.parametrize(
         ("data", "what"),
         [
-            (b"PK\x03\x04...", "a spreadsheet or zip archive"),
+            (b"\xd0\xcf\x11\xe0...", "an old spreadsheet"),
             (b"PAR1...", "Parquet"),
             (b"ARROW1..", "Arrow"),
         ],

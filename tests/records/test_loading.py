@@ -44,7 +44,7 @@ def test_values_are_text_as_the_table_has_it():
 
 
 def test_without_an_id_records_are_numbered():
-    loaded = load(TABLE)
+    loaded = load({name: values for name, values in TABLE.items() if name != "key"})
     assert loaded.ids.equals(pl.Series("record", range(5), dtype=pl.Int64))
     assert (loaded.id_column, loaded.truth, loaded.source) == (None, None, None)
 
@@ -92,7 +92,7 @@ class TestFingerprint:
             {"table": {**TABLE, "other": [1] * 5}},
             {"table": {name: values[::-1] for name, values in TABLE.items()}},
             {"table": {n if n != "who" else "whom": values for n, values in TABLE.items()}},
-            {"id": "key"},
+            {"id": "born", "table": {**TABLE, "born": [1, 2, 3, 4, 5]}, "fields": ["name"]},
             {"fields": ["born", "name"]},
             {"fields": ["name", Categorical("born", {1970: 1, 1981: 2})]},
             {"normalise": False},

@@ -267,17 +267,25 @@ def hostile() -> Content:
         "same_entity": [True],
         HOSTILE: [3.0],
         "plain": [-2.0],
+        "constructor": [1.0],
+        "__proto__": [-1.0],
     }
     return tiny(
         title=HOSTILE,
         summary=summary,
-        entities=tiny().entities.with_columns(record=pl.Series(["a", HOSTILE, "c"])),
+        entities=tiny().entities.with_columns(
+            record=pl.Series(["a", HOSTILE, "c"]),
+            entity=pl.Series([0, 0, 1]),
+            entity_size=pl.Series([2, 2, 1]),
+        ),
         links=pl.DataFrame(links),
         values=texts(
             {
                 HOSTILE: [HOSTILE, other, "x"],
                 "plain": ["1", "2", None],
                 "unused" + HOSTILE: [HOSTILE] * 3,
+                "constructor": ["toString", "valueOf", None],
+                "__proto__": ["__proto__", "constructor", "x"],
             }
         ),
         fields=pl.DataFrame(

@@ -14,7 +14,7 @@ from pages import Page
 
 from kolchin.records.parquet import Parts
 from kolchin.records.texts import Texts
-from kolchin.report import candidates, diagnostics, pairs, render
+from kolchin.report import candidates, diagnostics, fields, groups, pairs, render
 
 CONTENTS = {"sampled": sampled, "large": large, "tiny": tiny, "hostile": hostile}
 
@@ -391,5 +391,55 @@ def test_levels_keep_the_name_of_their_field():
 def test_all_pairs_miss_nothing():
     every = {**COMPARED["candidates"], "n_pairs": 3, "keys": KEYS[:1]}
     found = candidates.candidates(tiny(summary={**tiny().summary, "candidates": every}))
-    assert found.sentences == ["All 3 pairs of records were compared: no link was missed."]
+    assert found.sentences == ["All 3 pairs of records were compared."]
     assert 'id="candidates"' not in render(tiny())
+
+
+def test_groups_are_shown_with_their_differences_marked():
+    table = {"name": ["Jon", "John", "John", "Eve"], "city": ["Rome", None, "Rome", "Pisa"]}
+    entities = pl.DataFrame(
+        {
+            "record": ["a", "b", "c", "d"],
+            "entity": [0, 0, 0, 1],
+            "entity_size": [3, 3, 3, 1],
+            "confidence": [0.7, 0.7, 0.7, 1.0],
+        }
+    )
+    content = dataclasses.replace(tiny(), entities=entities, values=texts(table))
+    doubtful, largest = groups.shelves(content)
+    assert (doubtful.title, largest.title) == ("Least sure", "Largest")
+    (group,) = doubtful.groups
+    assert (group.size, group.confidence, group.differing) == ("3", "70%", "name")
+    first, second, _ = group.records
+    assert "".join(piece.text for piece in first.cells[0].pieces) == "Jon"
+    assert not any(piece.differs for piece in second.cells[0].pieces)
+    assert second.cells[1].pieces == []
+    page = Page(render(content))
+    assert len(page.with_class("group")) == 2
+    assert "Entity 0: 3 records" in page.text
+
+
+def test_of_a_large_group_some_records_are_shown():
+    group = groups.shelves(large())[-1].groups[0]
+    assert len(group.records) <= groups.MOST_RECORDS
+    assert len(group.records) + group.n_more == int(group.size)
+    assert len(group.columns) <= groups.MOST_COLUMNS
+
+
+def test_words_that_are_true_only_where_they_hold():
+    calm = {"rhat": 1.0, "ess": 900.0, "converged": True}
+    sure = tiny(summary=dict(tiny().summary) | {"diagnostics": calm})
+    page = Page(render(sure)).text
+    assert "everything is decided" in page
+    assert "The result is stable" in page
+    warned = tiny(summary=dict(sure.summary) | {"cautions": ["No two records were linked."]})
+    page = Page(render(warned)).text
+    assert "everything is decided" not in page
+    assert "The result is stable" not in page
+    assert page.index("Please read this first. No two records were linked.") < page.index("records")
+    assert "everything is decided" not in Page(render(tiny())).text
+
+
+def test_bits_if_values_agree_count_no_gaps_in():
+    name = next(row for row in fields.field_rows(tiny()) if row.name == "name")
+    assert name.possible_bits == "2.2"  # 1 bit with a third missing: 1 / (2/3)^2

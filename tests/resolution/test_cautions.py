@@ -6,7 +6,13 @@ import pytest
 
 import kolchin as kp
 from kolchin.resolution import cautions
-from kolchin.resolution.cautions import Doubt, _equal_but_apart, _nothing_found, _two_answers
+from kolchin.resolution.cautions import (
+    Doubt,
+    _collapsed,
+    _equal_but_apart,
+    _nothing_found,
+    _two_answers,
+)
 from kolchin.resolution.summary import headline
 
 
@@ -75,3 +81,11 @@ def test_open_pairs_are_grouped_by_what_differs(result):
     sure = pairs.with_columns(probability=pl.lit(0.99))
     assert cautions.doubts(sure, result._model.comparisons) == []
     assert cautions.doubts(pairs, None) == []
+
+
+def test_one_entity_with_a_large_part_of_all_records_is_told():
+    labels = np.concatenate([np.zeros(30, dtype=np.int64), np.arange(1, 71)])
+    (told,) = _collapsed({"n_records": 100}, labels)
+    assert told.startswith("One entity has 30 of the 100 records.")
+    assert _collapsed({"n_records": 100}, np.arange(100)) == []
+    assert _collapsed({"n_records": 4}, np.zeros(4, dtype=np.int64)) == []

@@ -47,7 +47,7 @@ def test_columns_are_shown_with_shares_in_percent(capsys):
     table = {"name": ["ann", "eve", "ann", None] * 20, "born": ["1", "NA", "2", "3"] * 20}
     Display(True).fields(load(table).field_table())
     header, name, born = capsys.readouterr().err.splitlines()
-    assert header.split() == ["column", "kind", "used", "why", "distinct", "missing", "bits"]
+    assert header.split() == ["column", "kind", "used", "distinct", "missing", "bits"]
     assert "25.0%" in name
     assert "25.0%" in born
     assert "NA" not in born

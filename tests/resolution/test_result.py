@@ -9,6 +9,7 @@ import pytest
 
 import kolchin as kp
 from kolchin.posterior.portions import summarise
+from kolchin.records import DataWarning
 from kolchin.resolution.directory import RunDirectory
 from kolchin.sampling.runner import Worker
 
@@ -121,7 +122,7 @@ def test_files_have_their_formats(finished, people):
     assert links[0] == "record_a,record_b,probability,same_entity," + ",".join(FIELDS)
     assert {line.split(",")[3] for line in links[1:]} <= {"true", "false"}
     merged = pl.read_csv(out / "merged.csv", infer_schema=False)
-    assert merged.columns == [*people.columns, "entity"]
+    assert merged.columns == [*people.columns, "entity", "confidence"]
     assert merged["entity"].to_list() == [line.split(",")[1] for line in entities[1:]]
     names = {path.name for path in out.iterdir()} - {"report.html"}
     assert names == {"entities.csv", "links.csv", "summary.json", "merged.csv", "posterior"}
@@ -134,7 +135,7 @@ def test_merged_says_which_file_a_record_comes_from(people, tmp_path):
     files = [tmp_path / "old.csv", tmp_path / "new.csv"]
     with pytest.warns(match="recur in several sources"):
         merged = kp.resolve(files, id="rec_id", **SHORT).merged()
-    assert merged.columns == [*table.columns, "source", "entity"]
+    assert merged.columns == [*table.columns, "source", "entity", "confidence"]
     assert merged["source"].to_list() == ["old"] * 30 + ["new"] * 30
 
 
@@ -142,7 +143,17 @@ def test_merged_keeps_columns_that_are_there(people):
     table = people.rename({"field_0": "entity"}).with_columns(wave=pl.int_range(60) % 2)
     given = {"id": "rec_id", "truth": "ent_id", "source": "wave"}
     merged = kp.resolve(table, fields=FIELDS[1:], **given, **SHORT).merged()
-    assert merged.columns == [*table.columns, "kolchin_entity"]
+    assert merged.columns == [*table.columns, "kolchin_entity", "confidence"]
+
+
+def test_merged_keeps_the_types_of_the_input(people, tmp_path):
+    when = pl.date_range(pl.date(1970, 1, 1), pl.date(1970, 3, 1), eager=True)
+    table = people.with_columns(born=when, tall=pl.int_range(60) % 2 == 0, share=pl.lit(0.5))
+    result = kp.resolve(table, id="rec_id", truth="ent_id", fields=FIELDS, **SHORT, out=tmp_path)
+    for merged in (result.merged(), kp.Result.load(tmp_path).merged()):
+        assert merged.select(table.columns).schema == table.schema
+        assert merged.select(table.columns).equals(table)
+        assert merged["confidence"].equals(result.entities["confidence"].round(6))
 
 
 def test_everything_can_be_made_again_from_the_posterior(finished):
@@ -189,8 +200,8 @@ def test_a_field_may_be_named_like_a_column_of_links(people):
 def test_a_merged_table_keeps_its_own_entity_column(people):
     table = people.rename({"field_0": "entity"}).drop("ent_id", "rec_id")
     merged = kp.resolve(table, fields=table.columns, chains=2, draws=5, seed=3).merged()
-    assert merged.columns == [*table.columns, "kolchin_entity"]
-    assert merged["entity"].equals(table["entity"].cast(pl.String))
+    assert merged.columns == [*table.columns, "kolchin_entity", "confidence"]
+    assert merged["entity"].equals(table["entity"])
 
 
 class TestExplain:
@@ -256,7 +267,9 @@ class TestEvaluate:
     def test_rows_in_order_will_do(self, finished, people, tmp_path):
         result, _ = finished
         people.select("ent_id").write_csv(tmp_path / "truth.csv")
-        assert result.evaluate(tmp_path / "truth.csv") == result.evaluate()
+        with pytest.warns(DataWarning, match="row by row"):
+            assert result.evaluate(tmp_path / "truth.csv") == result.evaluate()
+        assert "row by row" in result.matching(tmp_path / "truth.csv")
 
     def test_calibration_counts_links(self, finished):
         result, _ = finished

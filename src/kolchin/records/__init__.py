@@ -17,8 +17,9 @@ from kolchin.records.fields import (
 )
 from kolchin.records.findings import DataWarning
 from kolchin.records.inference import ColumnReport
-from kolchin.records.loading import Inspection, Loaded, column_table, inspect, load
+from kolchin.records.loading import Inspection, Loaded, inspect, load
 from kolchin.records.records import Records
+from kolchin.records.reports import column_table
 from kolchin.records.shapes import Kind
 
 __all__ = [

@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kolchin.records.coding import FEW, Coded, coded
+from kolchin.records.shapes import words_of
 from kolchin.records.values import is_nested, tidy
 
 MISSING_MARKERS = (
@@ -18,15 +19,33 @@ MISSING_MARKERS = (
     *("not available", "not known", "not given"),
 )
 UNCLEAN = r"[^\x21-\x40\x5b-\x7e ]|  |^ | $"  # capitals, white space to mend, beyond ASCII
+MOSTLY = 0.5
 ACCENTS = re.compile("([a-z])[\u0300-\u036f]+")
 INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"))
 
 
+NAMESAKES = frozenset({"na", "nan", "null", "none", "nil", "unknown", "missing"})
+"""Markers that are names of people, too."""
+
+NAME_WORDS = {
+    *("name", "names", "surname", "forename", "firstname", "lastname", "fullname", "fname"),
+    *("lname", "gname", "given", "family", "first", "last", "middle", "nickname"),
+}
+
+
 class Cleaning(NamedTuple):
-    """Whether to normalise text, and which values, whatever their case, stand for none."""
+    """Whether to normalise text, and which values, whatever their case, stand for none.
+
+    With ``spare_names`` those that are names in a column of names stand for themselves.
+    """
 
     normalise: bool
     markers: frozenset[str]
+    spare_names: bool = False
+
+    def plain(self, value: str) -> str:
+        """Return a value that is none of the markers as it is compared."""
+        return normalised(value) if self.normalise else value
 
     def meant(self, value: str) -> str | None:
         """Return what a value means, None where it stands for none."""
@@ -36,20 +55,26 @@ class Cleaning(NamedTuple):
         return None if value.lower() in self.markers else value
 
 
-def cleaning(normalise: bool = True, missing: Iterable[str] = MISSING_MARKERS) -> Cleaning:
+def cleaning(
+    normalise: bool = True, missing: Iterable[str] = MISSING_MARKERS, spare_names: bool = False
+) -> Cleaning:
     """Prepare what `clean` needs; the empty value is always missing."""
-    markers = ("", *missing)
-    return Cleaning(normalise, frozenset(map(normalised if normalise else str.lower, markers)))
+    plain = normalised if normalise else str.lower
+    return Cleaning(normalise, frozenset(map(plain, ("", *missing))), spare_names)
 
 
 AS_IT_IS = cleaning(normalise=False, missing=())
 
 
 class Cleaned(NamedTuple):
-    """A column's cleaned values, and how often each missing marker stood in it, as written."""
+    """A column's cleaned values, and how often each missing marker stood in it, as written.
+
+    ``spared`` are values that would be markers elsewhere, and are names here.
+    """
 
     values: Coded
     markers: Mapping[str, int]
+    spared: tuple[str, ...] = ()
 
 
 def clean(column: pl.Series, how: Cleaning) -> Cleaned:
@@ -63,14 +88,39 @@ def clean(column: pl.Series, how: Cleaning) -> Cleaned:
     suspects = _suspects(values.vocabulary, how)
     spelt = values.vocabulary.gather(suspects).to_list()
     meant = [how.meant(value) for value in spelt]
+    spared: tuple[str, ...] = ()
+    if how.spare_names and None in meant:
+        spared = names_among(
+            [v for v, m in zip(spelt, meant, strict=True) if m is None], values, column.name
+        )
+        meant = [how.plain(v) if v in spared else m for v, m in zip(spelt, meant, strict=True)]
     if meant == spelt:
-        return Cleaned(values, markers)
+        return Cleaned(values, markers, spared)
     if None in meant:
         for marker, means, n in zip(spelt, meant, values.counts[suspects], strict=True):
             if means is None:
                 markers[marker.strip()] = markers.get(marker.strip(), 0) + int(n)
     replaced = values.vocabulary.scatter(suspects, pl.Series(meant, dtype=pl.String))
-    return Cleaned(values.replaced(replaced), markers)
+    return Cleaned(values.replaced(replaced), markers, spared)
+
+
+def names_among(markers: Iterable[str], values: Coded, column: str) -> tuple[str, ...]:
+    """Return the markers that are names: in a column of names, written and as rare as others are.
+
+    'Nan' is a name beside 'Ann' and 'Bob'; 'nan' and 'NaN' are not, nor is 'None' where it stands
+    more often than any name.
+    """
+    if not NAME_WORDS & set(words_of(column)):
+        return ()
+    known = dict(zip(values.vocabulary.to_list(), values.counts.tolist(), strict=True))
+    alike = [n for text, n in known.items() if text.istitle() and text.lower() not in NAMESAKES]
+    if len(alike) < MOSTLY * len(known):
+        return ()
+    return tuple(
+        one
+        for one in markers
+        if one.lower() in NAMESAKES and one.istitle() and known[one] <= max(alike)
+    )
 
 
 def _suspects(vocabulary: pl.Series, how: Cleaning) -> NDArray[np.uint32]:

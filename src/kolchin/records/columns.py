@@ -17,8 +17,10 @@ from kolchin.records.inference import ColumnReport, found
 from kolchin.records.linking import parquet_path, read_tables
 from kolchin.records.parquet import UNREADABLE, Parts, reason, unreadable
 from kolchin.records.reading import can_be_scanned
+from kolchin.records.renaming import Renames
 from kolchin.records.shapes import Kind
 from kolchin.records.texts import Texts
+from kolchin.records.typing import types_of
 from kolchin.records.values import Writing, is_nested, writing
 from kolchin.store import Store
 from kolchin.work import Work
@@ -39,11 +41,13 @@ class Table(Protocol):
     names : the columns' names.
     single : those of the columns that hold single values, not compound ones.
     n_records : the number of rows.
+    types : the types of columns that are no text, by name.
     """
 
     names: list[str]
     single: set[str]
     n_records: int
+    types: dict[str, str]
 
     def look(self, how: Cleaning, roles: Mapping[str, Kind], findings: Findings) -> Seen | None:
         """Clean each column and find out what it is, or note why that cannot be done."""
@@ -59,16 +63,16 @@ class Table(Protocol):
 
 
 def open_table(
-    table: Any, findings: Findings, work: Work | None
+    table: Any, findings: Findings, work: Work | None, renames: Renames | None = None
 ) -> tuple[Table, pl.Series | None] | None:
     """Return a table and, of several files, which one each row comes from; note what is wrong.
 
     Tasks look at the columns of a Parquet table, where there is an engine for them; other tables
     are read into memory.
     """
-    path = None if work is None or work.is_here else parquet_path(table)
+    path = None if work is None or work.is_here or renames else parquet_path(table)
     if work is None or path is None:
-        read = read_tables(table, findings)
+        read = read_tables(table, findings, renames)
         return None if read is None else (Held(read[0]), read[1])
     if not can_be_scanned(path, findings):
         return None
@@ -87,6 +91,7 @@ class Held:
         self.names = frame.columns
         self.single = {column.name for column in frame if not is_nested(column)}
         self.n_records = frame.height
+        self.types = types_of(frame.schema)
 
     def look(self, how: Cleaning, roles: Mapping[str, Kind], findings: Findings) -> Seen:
         """Clean each column and find out what it is."""
@@ -122,6 +127,7 @@ class Scanned:
         schema = self.parts.scan().collect_schema()
         self.names = list(schema)
         self.single = {name for name, dtype in schema.items() if not dtype.is_nested()}
+        self.types = types_of(schema)
         (self.n_records,) = self.parts.scan().select(pl.len()).collect()["len"]
         self.cleaned = Stored(work.store, {})
         self.writing: dict[str, Writing] = {}

@@ -1,10 +1,15 @@
 """Bytes become UTF-8 text with plain line ends, whatever a program wrote."""
 
+import bz2
 import codecs
 import gzip
+import io
+import lzma
 import re
 import sys
+import zipfile
 import zlib
+from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
@@ -20,10 +25,11 @@ MARKS = (  # the longer first, since one begins like another
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 GZIP, ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+BZIP, XZ, ZIP = b"BZh", b"\xfd7zXZ\x00", b"PK\x03\x04"
 # What files of other kinds begin with, for those whose name promises text.
 FOREIGN = {
-    b"PK\x03\x04": "a spreadsheet or zip archive; export it as CSV, or unpack it",
-    b"\xd0\xcf\x11\xe0": "an old spreadsheet; export it as CSV",
+    ZIP: "a spreadsheet; let its name end in '.xlsx' or '.ods', or export it as CSV",
+    b"\xd0\xcf\x11\xe0": "an old spreadsheet; let its name end in '.xls', or export it as CSV",
     b"PAR1": "Parquet; let its name end in '.parquet'",
     b"ARROW1": "Arrow; let its name end in '.arrow'",
     b"%PDF": "PDF; export the table as CSV",
@@ -32,25 +38,46 @@ PREFIX = 1 << 12
 CONTROL = re.compile(rb"[\x01-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 
 
-def unpack(data: bytes) -> bytes:
-    """Decompress gzip and Zstandard content, known by its first bytes, and leave other as it is.
+def unpack(data: bytes, keep_zip: bool = False) -> bytes:
+    """Decompress content, known by its first bytes, and leave other as it is.
+
+    Archives (zip) must hold one file; ``keep_zip`` leaves those that are files of another kind.
 
     >>> unpack(gzip.compress(b"name"))
     b'name'
     """
-    if data.startswith(GZIP):
-        try:
-            return gzip.decompress(data)
-        except (EOFError, zlib.error) as error:
-            raise OSError(f"its compressed content is damaged ({error})") from None
-    if data.startswith(ZSTANDARD):
-        zstd = _zstandard()
-        try:
-            unpacked: bytes = zstd.decompress(data)
-            return unpacked
-        except zstd.ZstdError as error:
-            raise OSError(f"its compressed content is damaged ({error})") from None
+    if data.startswith(ZIP):
+        return data if keep_zip else _unzipped(data)
+    for mark, opened, wrong in _packers():
+        if data.startswith(mark):
+            try:
+                return bytes(opened(data))
+            except wrong as error:
+                raise OSError(f"its compressed content is damaged ({error})") from None
     return data
+
+
+def _packers() -> Iterator[tuple[bytes, Any, tuple[type[Exception], ...]]]:
+    """Yield what compressed content begins with, how to unpack it, and what that raises."""
+    yield GZIP, gzip.decompress, (EOFError, zlib.error, gzip.BadGzipFile)
+    yield BZIP, bz2.decompress, (OSError, ValueError)
+    yield XZ, lzma.decompress, (lzma.LZMAError, EOFError)
+    zstd = _zstandard()
+    yield ZSTANDARD, zstd.decompress, (zstd.ZstdError,)
+
+
+def _unzipped(data: bytes) -> bytes:
+    """Return the only file of an archive; a spreadsheet, which is one too, as it is."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            names = [one for one in archive.namelist() if not one.endswith("/")]
+            if "[Content_Types].xml" in names or "mimetype" in names:
+                return data
+            if len(names) != 1:
+                raise OSError(f"it is an archive of {len(names)} files; unpack it")
+            return archive.read(names[0])
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, zlib.error) as error:
+        raise OSError(f"its compressed content is damaged ({error})") from None
 
 
 def _zstandard() -> Any:

@@ -64,6 +64,7 @@ ENTITY_WORDS = {
     *("ent", "entity", "cluster", "true", "truth", "gold", "match", "duplicate"),
     *("entid", "entityid", "clusterid"),
 }
+RECORD_WORDS = {"rec", "record", "row", "unique", "recid", "recordid", "rowid", "uniqueid"}
 HOUSE_NUMBERS = {"streetnumber", "streetno", "housenumber", "houseno", "unitnumber", "flatnumber"}
 SOURCE_NAMES = {"source", "data_source", "source_file", "source_dataset", "dataset", "filename"}
 MOST_SOURCES = 50
@@ -94,6 +95,8 @@ class ColumnReport:
         times the chance that both records have one.
     cuts
         Where the levels of nearness end, if a user said so.
+    spared
+        Values that stand for gaps elsewhere, and are names in this column.
     """
 
     column: str
@@ -105,6 +108,7 @@ class ColumnReport:
     markers: Mapping[str, int]
     bits: float
     cuts: tuple[float, ...] | None = None
+    spared: tuple[str, ...] = ()
 
     @property
     def field(self) -> Field:
@@ -113,6 +117,11 @@ class ColumnReport:
         if compared is None:
             return Categorical(self.column)
         return compared(self.column) if self.cuts is None else compared(self.column, self.cuts)
+
+    @property
+    def all_differ(self) -> bool:
+        """Whether no two records share a value, as the reason for leaving it out says."""
+        return self.why.startswith("all its ")
 
     def marked(self) -> str:
         """Write which values count as missing, and how often; empty cells need no telling."""
@@ -169,7 +178,17 @@ def reported(name: str, column: Cleaned, kind: Kind, used: bool, why: str) -> Co
     missing = (column.values.codes.size - seen.n_present) / n_records
     agreement = float(np.log2(seen.n_present / seen.crowd)) if seen.crowd else 0.0
     bits = agreement * (seen.n_present / n_records) ** 2
-    return ColumnReport(name, kind, used, why, seen.distinct, missing, column.markers, bits)
+    return ColumnReport(
+        name,
+        kind,
+        used,
+        why,
+        seen.distinct,
+        missing,
+        column.markers,
+        bits,
+        spared=column.spared,
+    )
 
 
 def _left_out(name: str, vocabulary: pl.Series, seen: Tally) -> tuple[Kind | None, str]:
@@ -221,6 +240,28 @@ def _is_numbered(name: str) -> bool:
 
 def _ends_as_id(words: list[str]) -> bool:
     return bool(words) and (words[-1] in ID_WORDS or words[-1] in JOINED_IDS)
+
+
+def own_id(reports: Iterable[ColumnReport]) -> str | None:
+    """Return the column that names the records by itself: by its name an id, all values differ.
+
+    Of several, the one that is called as an id of records comes first.
+    """
+    found = [
+        one.column
+        for one in reports
+        if one.kind is Kind.IDENTIFIER
+        and not one.missing
+        and one.all_differ
+        and _ends_as_id(words_of(one.column))
+        and not _speaks_of_others(words_of(one.column))
+    ]
+    return min(found, key=lambda name: not RECORD_WORDS & set(words_of(name)), default=None)
+
+
+def _speaks_of_others(words: list[str]) -> bool:
+    """Tell ids of entities, and numbers that people have."""
+    return bool((ENTITY_WORDS | SECRET_WORDS | {"sec"}) & set(words))
 
 
 def _names_entities(name: str, vocabulary: pl.Series, seen: Tally) -> bool:
@@ -285,7 +326,7 @@ def choose(reports: Iterable[ColumnReport], findings: Findings) -> list[Field]:
     left_out = _left_out_lines([one for one in reports if not one.used])
     if usable:
         findings.notes.extend(left_out)
-    elif left_out:
+    elif left_out or not findings.faults:
         findings.faults.extend(left_out)
         findings.fault("no column is left to be a field; name in fields those to use all the same.")
     return usable

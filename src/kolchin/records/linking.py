@@ -9,24 +9,37 @@ from typing import Any
 import polars as pl
 
 from kolchin.records.findings import Findings, some, suggestion
-from kolchin.records.parquet import PARQUET
+from kolchin.records.parquet import PARQUET, is_parquet_folder
 from kolchin.records.reading import read_table
+from kolchin.records.renaming import Renames, check_renames, renamed
 from kolchin.records.values import as_text
 
 
-def read_tables(table: Any, findings: Findings) -> tuple[pl.DataFrame, pl.Series | None] | None:
+def read_tables(
+    table: Any, findings: Findings, renames: Renames | None = None
+) -> tuple[pl.DataFrame, pl.Series | None] | None:
     """Return all columns of a table and, of several files, which one each row comes from."""
+    if isinstance(table, str | os.PathLike):
+        table = [table]
     if not _are_paths(table):
         frame = read_table(table, None, findings)
+        if renames:
+            findings.fault("columns can be renamed by file where files are given, not a table.")
         return None if frame is None else (frame, None)
     paths = [Path(path) for path in table]
+    check_renames(renames or {}, paths, findings)
     if len(paths) == 1:
-        return read_tables(paths[0], findings)
+        frame = read_table(paths[0], None, findings)
+        return None if frame is None else (renamed(frame, paths[0], renames or {}, findings), None)
     for path, count in Counter(path.resolve() for path in paths).items():
         if count > 1:
             findings.fault(f"file {str(path)!r} is given {count} times; give it once.")
     frames = [read_table(path, None, findings) for path in paths]
-    whole = [frame for frame in frames if frame is not None]
+    whole = [
+        renamed(frame, path, renames or {}, findings)
+        for path, frame in zip(paths, frames, strict=True)
+        if frame is not None
+    ]
     if len(whole) < len(frames):
         return None
     return _linked(dict(zip(_labels(paths), whole, strict=True)), findings)
@@ -38,7 +51,7 @@ def parquet_path(table: Any) -> Path | None:
     if len(listed) != 1 or not isinstance(listed[0], str | os.PathLike):
         return None
     path = Path(listed[0])
-    return path if path.is_dir() or path.suffix.lower() in PARQUET else None
+    return path if is_parquet_folder(path) or path.suffix.lower() in PARQUET else None
 
 
 def _are_paths(table: Any) -> bool:
@@ -68,7 +81,10 @@ def _linked(
         listed = "; ".join(
             f"{label!r} has {some(frame.columns)}" for label, frame in frames.items()
         )
-        findings.fault(f"the files have no column in common: {listed}. Rename those that match.")
+        findings.fault(
+            f"the files have no column in common: {listed}. Rename those that match "
+            "(--map FILE:COLUMN=NAME)."
+        )
         return None
     _note_unshared(frames, counts, findings)
     mixed = _of_several_types(list(frames.values()))

@@ -12,7 +12,6 @@ import polars as pl
 
 from kolchin.records.choices import SUFFIX, Choice, read_choices
 from kolchin.records.cleaning import (
-    MISSING_MARKERS,
     Cleaned,
     Cleaning,
     cleaned_weights,
@@ -27,17 +26,19 @@ from kolchin.records.inference import (
     choose,
     kind_of_field,
     limited,
+    own_id,
     settled,
 )
 from kolchin.records.records import Records
+from kolchin.records.renaming import Renames
 from kolchin.records.repeating import without_repeats
+from kolchin.records.reports import column_table, note_markers, note_names
 from kolchin.records.roles import WHY, Roles, check_roles, ids_of, row_numbers, text_of
 from kolchin.records.shapes import Kind, kind_of_values
 from kolchin.records.texts import Texts
 from kolchin.work import Work
 
 FieldsLike = Iterable[FieldLike] | FieldLike | os.PathLike[str] | None
-MOST_LINES = 20
 CODES = "codes"
 """The name of the records' codes in a store."""
 
@@ -66,6 +67,8 @@ class Loaded:
         What was done with the table and may surprise.
     fingerprint
         A hash of ids, values and fields, by which a changed input is noticed.
+    types
+        The types of the columns of the input that are no text.
     """
 
     records: Records
@@ -77,6 +80,7 @@ class Loaded:
     columns: tuple[ColumnReport, ...]
     notes: tuple[str, ...]
     fingerprint: str
+    types: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     @property
     def values(self) -> pl.DataFrame:
@@ -119,7 +123,8 @@ def load(
     source: str | None = None,
     truth: str | None = None,
     normalise: bool = True,
-    missing: Iterable[str] = MISSING_MARKERS,
+    missing: Iterable[str] | None = None,
+    rename: Renames | None = None,
     work: Work | None = None,
 ) -> Loaded:
     """Read a table, find out what its columns are, and encode those that tell entities apart.
@@ -134,11 +139,15 @@ def load(
         `write_choices` writes it. By default, all columns that can tell entities apart.
     id, source, truth
         Columns that name a record, say where it comes from, and which entity it is of. They
-        are never fields.
+        are never fields. Without ``id``, a column of identifiers whose values all differ names
+        the records, if there is one.
     normalise
         Whether values that differ in case, spaces, accents or Unicode form alone are the same.
     missing
-        The values, whatever their case, that stand for none; empty ones always do.
+        The values, whatever their case, that stand for none; empty ones always do. By default
+        `MISSING_MARKERS`, but for those that are names in a column of names.
+    rename
+        By file, the new names of columns: ``{"b.csv": {"Surname": "last_name"}}``.
     work
         An engine whose tasks look at the columns of a Parquet table, one each. The result is the
         same; `texts` is then read from the files when it is asked for.
@@ -157,7 +166,9 @@ def load(
     findings = Findings()
     how = _cleaning(normalise, missing, findings)
     wanted = _wanted(fields, findings)
-    opened = _open(table, Roles(id, source, truth), how, findings, work)
+    opened = _open(table, Roles(id, source, truth), how, findings, work, rename)
+    opened = _with_own_id(opened, _named_fields(wanted), findings)
+    id = opened.roles.id
     reports, chosen = _decide(opened, wanted, how, findings)
     columns = encode_fields(chosen, opened.cleaned, findings)
     origin = opened.origin if source is None else _part(opened, source, "source")
@@ -169,11 +180,12 @@ def load(
     findings.stop_on_faults()
     records = _kept(Records._from_columns(columns), work)
     del columns
-    texts = read.texts()
+    texts, types = read.texts(), read.types
     read.close()
     return Loaded(
         *(records, texts, ids, id, known, origin, reports, tuple(findings.notes)),
         fingerprint=_fingerprint(records, texts, ids),
+        types=types,
     )
 
 
@@ -192,19 +204,49 @@ def inspect(
     source: str | None = None,
     truth: str | None = None,
     normalise: bool = True,
-    missing: Iterable[str] = MISSING_MARKERS,
+    missing: Iterable[str] | None = None,
+    rename: Renames | None = None,
 ) -> Inspection:
     """Find out what the columns of a table are, as `load` does, whether they can be used or not."""
     findings = Findings()
     how = _cleaning(normalise, missing, findings)
-    opened = _open(table, Roles(id, source, truth), how, findings)
+    opened = _open(table, Roles(id, source, truth), how, findings, renames=rename)
+    opened = _with_own_id(opened, (), findings)
     reports = limited(without_repeats(opened.reports, opened.cleaned))
-    _note_markers(reports, findings)
+    note_markers(reports, findings)
     return Inspection(reports, tuple(findings.notes))
 
 
-def _cleaning(normalise: bool, missing: Iterable[str], findings: Findings) -> Cleaning:
+def _named_fields(wanted: Sequence[Field] | Mapping[str, Choice] | None) -> list[str]:
+    """Return the columns that users want as fields."""
+    if isinstance(wanted, Mapping):
+        return [column for column, choice in wanted.items() if choice.use]
+    return [field.column for field in wanted or ()]
+
+
+def _with_own_id(opened: _Opened, wanted: Iterable[str], findings: Findings) -> _Opened:
+    """Let a column of identifiers name the records where none was given, and say so."""
+    if opened.roles.id is not None:
+        return opened
+    found = own_id([one for one in opened.reports if one.column not in {*wanted, *opened.kinds}])
+    if found is None:
+        return opened
+    findings.note(
+        f"records are named by {found!r}, whose values all differ; --id names another column."
+    )
+    reports = tuple(
+        dataclasses.replace(one, kind=Kind.ID, used=False, why=WHY[Kind.ID])
+        if one.column == found
+        else one
+        for one in opened.reports
+    )
+    return opened._replace(reports=reports, roles=opened.roles._replace(id=found))
+
+
+def _cleaning(normalise: bool, missing: Iterable[str] | None, findings: Findings) -> Cleaning:
     """Prepare the cleaning, or note what is wrong with the markers."""
+    if missing is None:
+        return cleaning(normalise, spare_names=True)
     markers = [missing] if isinstance(missing, str) else list(missing)
     wrong = [marker for marker in markers if not isinstance(marker, str)]
     if wrong:
@@ -223,11 +265,16 @@ def _wanted(fields: FieldsLike, findings: Findings) -> tuple[Field, ...] | dict[
 
 
 def _open(
-    table: Any, roles: Roles, how: Cleaning, findings: Findings, work: Work | None = None
+    table: Any,
+    roles: Roles,
+    how: Cleaning,
+    findings: Findings,
+    work: Work | None = None,
+    renames: Renames | None = None,
 ) -> _Opened:
     """Read a table and look at its columns; raise an error when there is none to go on with."""
     n_faults = len(findings.faults)
-    read = open_table(table, findings, work)
+    read = open_table(table, findings, work, renames)
     if read is not None:
         found, origin = read
         check_roles(roles, found.names, found.single, findings)
@@ -254,7 +301,8 @@ def _decide(
 ) -> tuple[tuple[ColumnReport, ...], Sequence[Field]]:
     """Say of each column whether it is used, and return the fields in the order they were given."""
     reports = opened.reports
-    _note_markers(reports, findings)
+    note_markers(reports, findings)
+    note_names(reports, findings)
     if wanted is None:
         reports = limited(without_repeats(reports, opened.cleaned))
         return reports, choose([one for one in reports if one.column not in opened.kinds], findings)
@@ -334,33 +382,6 @@ def _with_clean_weights(field: Field, how: Cleaning) -> Field:
     if not isinstance(field, Categorical) or field.frequencies is None:
         return field
     return dataclasses.replace(field, frequencies=cleaned_weights(field.frequencies, how))
-
-
-def _note_markers(reports: Iterable[ColumnReport], findings: Findings) -> None:
-    """Say which values were taken for gaps, since to some people they are names."""
-    marked = [(one.column, text) for one in reports if (text := one.marked())]
-    for column, text in marked[:MOST_LINES]:
-        findings.note(f"{column!r} has values that count as missing: {text}.")
-    if len(marked) > MOST_LINES:
-        findings.note(
-            f"{len(marked) - MOST_LINES:,} more columns have values that count as missing."
-        )
-
-
-def column_table(reports: Iterable[ColumnReport]) -> pl.DataFrame:
-    """Return what was found about each column as a table, one row a column."""
-    rows = [{**vars(one), "kind": str(one.kind), "markers": one.marked()} for one in reports]
-    schema = {
-        "column": pl.String,
-        "kind": pl.String,
-        "used": pl.Boolean,
-        "why": pl.String,
-        "distinct": pl.Int64,
-        "missing": pl.Float64,
-        "bits": pl.Float64,
-        "markers": pl.String,
-    }
-    return pl.DataFrame(rows, schema=schema)
 
 
 def _fingerprint(records: Records, texts: Texts, ids: pl.Series) -> str:

@@ -43,6 +43,11 @@ class Parts(NamedTuple):
                 raise DataError(f"{path} has changed since it was first read, or is gone.")
 
 
+def is_parquet_folder(path: Path) -> bool:
+    """Tell whether a path is a folder with Parquet files in it."""
+    return path.is_dir() and next(_inside(path), None) is not None
+
+
 def _inside(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.iterdir()):
         is_part = path.suffix.lower() in PARQUET and not path.name.startswith((".", "_"))
@@ -60,8 +65,8 @@ def open_parquet(path: Path, findings: Findings) -> tuple[list[str], pl.LazyFram
     parts = Parts.of(path)
     if not parts.paths:
         findings.fault(
-            f"{str(path)!r} is a folder without Parquet files; name a file in it, or a folder "
-            f"of files whose names end in {' or '.join(map(repr, PARQUET))}."
+            f"{str(path)!r} is a folder without tables; name a file in it, or a folder "
+            "of Parquet, CSV or JSON files that have the same columns."
         )
         return None
     schemas = _schemas(parts.paths, findings)

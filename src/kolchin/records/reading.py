@@ -11,14 +11,14 @@ import numpy as np
 import polars as pl
 from polars import selectors
 
-from kolchin.records.files import open_file
+from kolchin.records.files import of_rows, open_file
 from kolchin.records.findings import Findings, suggestion
 from kolchin.records.parquet import UNREADABLE, reason
 from kolchin.records.values import from_objects, take
 
 KINDS = (
-    "a pandas, Polars or Arrow table, a DuckDB relation, a dictionary of columns, or the path of "
-    "a file or of a folder of Parquet files"
+    "a pandas, Polars or Arrow table, a DuckDB relation, a dictionary of columns, a list of "
+    "dictionaries, or the path of a file or of a folder of files"
 )
 
 
@@ -53,6 +53,8 @@ def _open(table: Any, findings: Findings) -> tuple[list[str], Any] | None:
         return open_file(Path(table), findings)
     if isinstance(table, Mapping):
         return [str(name) for name in table], table
+    if _are_rows(table):
+        return of_rows(table)
     if isinstance(table, pl.LazyFrame):
         return table.collect_schema().names(), table
     if nw.dependencies.is_pyarrow_table(table):
@@ -64,6 +66,12 @@ def _open(table: Any, findings: Findings) -> tuple[list[str], Any] | None:
         return frame.columns, frame
     findings.fault(f"table must be {KINDS}. Got {type(table).__name__} instead.")
     return None
+
+
+def _are_rows(table: Any) -> bool:
+    """Tell a list of dictionaries, one a record."""
+    listed = isinstance(table, Sequence) and not isinstance(table, str | bytes)
+    return listed and bool(len(table)) and all(isinstance(row, Mapping) for row in table)
 
 
 def _positions(

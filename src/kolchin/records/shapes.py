@@ -14,9 +14,11 @@ MOST = 0.8
 
 NUMBER = r"^[+-]?(0|[1-9]\d*)?([.,]\d+)?$"
 DATES = (
-    r"^(1[89]|20)\d\d([-/.]?)(0?[1-9]|1[0-2])([-/.]?)(0?[1-9]|[12]\d|3[01])([t ].*)?$",
-    r"^(0?[1-9]|[12]\d|3[01])[-/. ](0?[1-9]|1[0-2]|[a-z]{3,9})[-/. ](\d\d|(1[89]|20)\d\d)$",
-    r"^(0?[1-9]|1[0-2])[-/.](0?[1-9]|[12]\d|3[01])[-/.](\d\d|(1[89]|20)\d\d)$",
+    r"^((1[89]|20)\d\d([-/.]?)|[01]\d{3}[-/.])(0?[1-9]|1[0-2])([-/.]?)(0?[1-9]|[12]\d|3[01])"
+    r"([t ].*)?$",
+    r"^(0?[1-9]|[12]\d|3[01])[-/. ](0?[1-9]|1[0-2]|[a-z]{3,9})[-/. ](\d\d|(1\d|20)\d\d)$",
+    r"^(0?[1-9]|1[0-2])[-/.](0?[1-9]|[12]\d|3[01])[-/.](\d\d|(1\d|20)\d\d)$",
+    r"^(1[5-9]|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$",
 )
 EMAIL = r"^\S+@\S+$"
 PHONE = r"^\+?[\d(][\d\s()./+-]{5,24}(\s*(x|ext)\.?\s*\d+)?$"
@@ -105,12 +107,10 @@ def kind_of_values(name: str, vocabulary: pl.Series) -> Kind:
     dtype = vocabulary.dtype
     if dtype.is_temporal():
         return Kind.DATE
-    if dtype != pl.String:
-        named = _named(name, ["0"])
-        if named is not None or not dtype.is_numeric():
-            return named or Kind.CATEGORICAL
-        return Kind.NUMBER if vocabulary.len() > FEW else Kind.CATEGORICAL
-    values = sample(vocabulary)
+    if dtype != pl.String and not dtype.is_numeric():
+        return _named(name, ["0"]) or Kind.CATEGORICAL
+    # Numbers are judged as a file has them: as text.
+    values = sample(vocabulary if dtype == pl.String else vocabulary.cast(pl.String))
     if _most(values, EMAIL):
         return Kind.EMAIL
     if any(_most(values, date) for date in DATES):

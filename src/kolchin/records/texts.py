@@ -1,6 +1,6 @@
 """The columns of a table as text, for people: in memory, or read from files when asked for."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -69,6 +69,13 @@ class Texts:
     def row(self, number: int) -> dict[str, Any]:
         """Return a record's values by column."""
         return self._slice(number, 1).row(0, named=True)
+
+    def rows(self, numbers: Sequence[int]) -> pl.DataFrame:
+        """Return some records' values, a row each, in the order given."""
+        if self.is_held:
+            return self.frame()[list(numbers)]
+        slices = [self._slice(number, 1) for number in numbers]
+        return pl.concat(slices) if slices else self._slice(0, 0)
 
     def batches(self) -> Iterator[pl.DataFrame]:
         """Give the rows, some after the other."""

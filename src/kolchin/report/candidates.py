@@ -63,7 +63,7 @@ def candidates(content: Content) -> Candidates | None:
 def _sentences(content: Content, given: Mapping[str, Any], n_keys: int) -> list[str]:
     n_pairs = given.get("n_pairs")
     if n_pairs == content.n_records * (content.n_records - 1) // 2:
-        return [f"All {counted(n_pairs, 'pair')} of records were compared: no link was missed."]
+        return [f"All {counted(n_pairs, 'pair')} of records were compared."]
     a_record = given.get("pairs_a_record")
     missed, likely = given.get("missed"), given.get("n_likely")
     sentences = [

@@ -56,13 +56,20 @@ def verdict(content: Content) -> Verdict:
     converged = bool(given.get("converged", False))
     return Verdict(
         converged=converged,
-        title="The result is stable"
-        if converged
-        else "Not stable yet: take the numbers as a draft",
+        title=_title(converged, bool(content.summary.get("cautions"))),
         reasons=[_agreement(worst), _worth(least)],
         advice=[] if converged else _advice(worst, least),
         rows=_rows(given),
     )
+
+
+def _title(converged: bool, has_cautions: bool) -> str:
+    """Say whether the numbers can be relied on; agreeing runs may agree on something doubtful."""
+    if not converged:
+        return "Not stable yet: take the numbers as a draft"
+    if has_cautions:
+        return "The runs agree, but see the cautions on top"
+    return "The result is stable"
 
 
 def traces(content: Content) -> list[Trace]:

@@ -1,11 +1,12 @@
 """What each field contributed."""
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from kolchin.report.content import Content
-from kolchin.report.words import count, percent, signed, text
+from kolchin.report.words import chart_label, count, is_number, percent, signed, text
 
 LIKELY = 0.5
 """Links more probable than this are called likely."""
@@ -38,12 +39,20 @@ def field_rows(content: Content) -> list[FieldRow]:
             used=bool(row["used"]),
             why=text(row["why"] or ""),
             mean_bits=signed(means.get(row["column"])),
-            possible_bits=signed(row["bits"]).lstrip("+"),
+            possible_bits=signed(_bits_of_agreement(row)).lstrip("+"),
             distinct=count(row["distinct"]),
             missing=percent(row["missing"]),
         )
         for row in ordered.head(MOST_ROWS).iter_rows(named=True)
     ]
+
+
+def _bits_of_agreement(row: Mapping[str, Any]) -> float | None:
+    """Return what agreement tells where both records have a value; ``bits`` counts gaps in."""
+    bits, missing = row["bits"], row["missing"]
+    if not is_number(bits) or not is_number(missing) or missing >= 1:
+        return None
+    return float(bits / (1 - missing) ** 2)
 
 
 def evidence(content: Content) -> list[dict[str, Any]]:
@@ -62,7 +71,7 @@ def evidence_bars(content: Content) -> list[dict[str, Any]]:
     """Return the fields that say most for likely links, ready to be drawn."""
     rows = sorted(evidence(content), key=lambda row: -abs(row["mean"]))[:MOST_BARS]
     return [
-        {"label": text(row["name"], 60)}
+        {"label": chart_label(row["name"])}
         | {key: round(float(row[key]), 3) for key in ("low", "mean", "high")}
         for row in sorted(rows, key=lambda row: -row["mean"])
     ]

@@ -120,7 +120,6 @@ def _paragraph(content: Content, found: Mapping[str, float]) -> list[str]:
     repeated = n_records - mean
     doubts = content.summary.get("doubts") or []
     return [
-        *(content.summary.get("cautions") or []),
         f"The {counted(n_records, 'record')} describe about {counted(mean, 'entity', 'entities')}; "
         + (
             "nearly every draw has this number."

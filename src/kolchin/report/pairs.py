@@ -56,6 +56,7 @@ class Pair(NamedTuple):
     record_b: str
     probability: str
     linked: bool
+    against_odds: bool
     differing: str
     rows: list[Row]
     more: list[Row]
@@ -109,6 +110,7 @@ def _pair(content: Content, link: Mapping[str, Any], place: Mapping[Any, int]) -
         record_b=text(link["record_b"]),
         probability=percent(link["probability"]),
         linked=bool(link["same_entity"]),
+        against_odds=bool(link["same_entity"]) != (link["probability"] >= 0.5),
         differing=_listed(row.name for row in rows if row.state == "differs"),
         rows=rows,
         more=more,

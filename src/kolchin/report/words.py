@@ -7,6 +7,14 @@ from typing import Any, TypeGuard
 NOTHING = "–"
 LONGEST_VALUE = 160
 
+INBORN = frozenset(
+    {
+        *("constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toString"),
+        *("toLocaleString", "valueOf", "__proto__", "__defineGetter__", "__defineSetter__"),
+        *("__lookupGetter__", "__lookupSetter__"),
+    }
+)
+
 # Control characters would be lost or break the page: show their pictures (U+2400 and after).
 _CONTROLS = {code: 0x2400 + code for code in range(32)} | {0x7F: 0x2421}
 
@@ -87,6 +95,16 @@ def text(value: Any, longest: int = LONGEST_VALUE) -> str:
     if len(shown) > longest:
         shown = shown[: longest - 1] + "…"
     return shown.translate(_CONTROLS)
+
+
+def chart_label(name: str, longest: int = 60) -> str:
+    """Return a name as a chart can group by it.
+
+    Objects of JavaScript have some names from birth, and Vega looks values up in objects: such a
+    name gets a space without width at its end.
+    """
+    label = text(name, longest)
+    return label + "\u200b" if label in INBORN else label
 
 
 def is_number(value: Any) -> TypeGuard[float]:

@@ -21,6 +21,9 @@ FEWEST_PAIRS, MOST_DOUBTS = 5, 3
 MOST_RECORDS = 2_000_000
 """In larger tables equal records are not looked for: it would take memory that links need."""
 
+COLLAPSED, FEWEST_COLLAPSED = 0.2, 20
+"""An entity with such a share of all records, and so many, is told of first."""
+
 FAR_APART = 5.0
 """Chains whose numbers of entities differ by so many of their standard deviations disagree."""
 
@@ -86,6 +89,7 @@ def cautions(
     return [
         *_provisional(summary),
         *_nothing_found(summary),
+        *_collapsed(summary, labels),
         *_two_answers(posterior),
         *_equal_but_apart(records, labels),
     ]
@@ -111,6 +115,18 @@ def _nothing_found(summary: Mapping[str, Any]) -> list[str]:
         "No two records were linked. Either there are no duplicates, or the fields that were used "
         "cannot tell them apart from coincidence: add columns, or change what they are "
         "('kolchin fields')."
+    ]
+
+
+def _collapsed(summary: Mapping[str, Any], labels: NDArray[np.int64]) -> list[str]:
+    """Say that one entity has a large part of all records, which is rarely so."""
+    largest, n_records = int(np.bincount(labels).max(initial=0)), summary["n_records"]
+    if largest < max(FEWEST_COLLAPSED, COLLAPSED * n_records):
+        return []
+    return [
+        f"One entity has {largest:,} of the {n_records:,} records. That is rarely true: the fields "
+        "probably tell too little, or are much alike for records that are different. Look at it "
+        "('kolchin entity'), add columns, or change what they are ('kolchin fields')."
     ]
 
 
@@ -153,7 +169,8 @@ def _equal_but_apart(records: Records, labels: NDArray[np.int64]) -> list[str]:
         return []
     return [
         f"{apart:,} {'group' if apart == 1 else 'groups'} of records that are equal in every field "
-        "are listed as different entities: such values coincide by chance too often to be sure."
+        "are listed as different entities: such values coincide by chance too often to be sure. "
+        "Columns that tell more, if there are any, settle it ('kolchin fields' shows what is used)."
     ]
 
 

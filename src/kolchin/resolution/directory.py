@@ -24,6 +24,7 @@ from kolchin.files import replacing
 from kolchin.posterior import Posterior
 from kolchin.posterior.recorder import recorded
 from kolchin.posterior.storage import part_path, save, write_arrays
+from kolchin.resolution.formulas import quoted
 from kolchin.resolution.inputs import UNREADABLE, Input
 from kolchin.sampling.runner import Run
 from kolchin.sampling.state import header_of, restore, run_state
@@ -199,7 +200,9 @@ class RunDirectory:
         return data
 
     def write_table(self, name: str, table: pl.DataFrame) -> None:
-        """Write a table as CSV, whole or not at all."""
+        """Write a table as CSV, whole or not at all; formulas are quoted if that was asked for."""
+        if self.asked().get("safe_csv", False):
+            table = quoted(table)
         with self.writing(), replacing(self.path / name) as part:
             table.write_csv(part)
 

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 import polars as pl
 
+from kolchin.records.showing import columns_text
 from kolchin.sampling import Progress
 
 Watcher = Callable[[Progress], None]
@@ -60,8 +61,7 @@ class Display:
     def fields(self, table: pl.DataFrame) -> None:
         """Show what became of each column; missing markers have a note of their own."""
         if self.tells:
-            share = pl.col("missing").map_elements("{:.1%}".format, return_dtype=pl.String)
-            self.say(_plain_table(table.drop("markers").with_columns(share)))
+            self.say(columns_text(table.iter_rows(named=True)))
 
     def sampling(self, state: Progress, seconds_left: float, until_enough: bool) -> None:
         """Show how far sampling is."""
@@ -93,23 +93,3 @@ def _left(seconds: float) -> str:
 
 def _escaped(words: str) -> str:
     return words.replace("[", r"\[")
-
-
-def _plain_table(table: pl.DataFrame, most: int = 40) -> str:
-    """Write the first rows of a table in columns."""
-    shown = table.head(most)
-    rows = [tuple(shown.columns), *(tuple(map(_cell, row)) for row in shown.iter_rows())]
-    widths = [max(len(row[k]) for row in rows) for k in range(len(table.columns))]
-    lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)) for row in rows]
-    if table.height > most:
-        lines.append(f"and {table.height - most:,} columns more")
-    return "\n".join(line.rstrip() for line in lines)
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return f"{value:.2f}"
-    text = "" if value is None else " ".join(str(value).split())
-    return text if len(text) <= 60 else text[:59] + "…"

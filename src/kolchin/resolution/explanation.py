@@ -16,6 +16,7 @@ from kolchin.posterior import Posterior
 from kolchin.posterior.statistics import histograms
 from kolchin.priors.base import SizeCounts
 from kolchin.records import Compared, Records, Words
+from kolchin.terminal import table_text
 
 DRAWS_FOR_PRIOR = 200
 NOT_COMPARED = "not compared"
@@ -37,6 +38,7 @@ class Explanation:
     probability : the posterior probability that the two are of one entity.
     same_entity : whether the entities shown have them together.
     forbidden : whether they are of one source, and the run links no such records.
+    naming : what records are called by.
     """
 
     record_a: Any
@@ -47,8 +49,10 @@ class Explanation:
     probability: float
     same_entity: bool
     forbidden: bool = False
+    naming: str = ""
 
     def __str__(self) -> str:
+        head = [f"Records are named {self.naming}.", ""] if self.naming else []
         rows = [("field", f"record {self.record_a}", f"record {self.record_b}", "compared", "bits")]
         rows += [
             (
@@ -64,15 +68,11 @@ class Explanation:
         if self.prior is not None:
             rows.append(("before looking", "", "", "", f"{self.prior:+.2f}"))
             rows.append(("both together", "", "", "", f"{self.prior + self.evidence:+.2f}"))
-        widths = [max(len(row[k]) for row in rows) for k in range(5)]
-        lines = [
-            "  ".join([*(c.ljust(w) for c, w in zip(row[:4], widths, strict=False))])
-            + f"  {row[4]:>{widths[4]}}"
-            for row in rows
-        ]
-        lines.insert(1, "  ".join("-" * width for width in widths))
+        lines = [*head, *table_text(rows, right=[4]).split("\n")]
+        lines.insert(len(head) + 1, "-" * max(map(len, lines[len(head) :])))
         shown = "one entity" if self.same_entity else "two entities"
         lines.append(f"\nProbability of one entity: {self.probability:.4f}; shown as {shown}.")
+        lines += _against_the_odds(self)
         if self.forbidden:
             lines.append("The two are of one source, and so never of one entity (one per source).")
         elif self.prior is not None:
@@ -83,6 +83,21 @@ class Explanation:
                 "different."
             )
         return "\n".join(lines)
+
+
+def _against_the_odds(explanation: Explanation) -> list[str]:
+    """Say why the list has two records together, or apart, that are so with less than one half."""
+    if explanation.same_entity == (explanation.probability >= 0.5):
+        return []
+    if explanation.same_entity:
+        return [
+            "The list links them through others: each is more probably with the rest of the entity "
+            "than without it, and the list must decide for all of them at once."
+        ]
+    return [
+        "The list keeps them apart though they are more probably one: with the other records, "
+        "another way to group them fits all better."
+    ]
 
 
 def _comment(bits: float, explanation: Explanation) -> list[str]:

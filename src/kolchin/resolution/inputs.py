@@ -3,8 +3,8 @@
 import io
 import json
 import zipfile
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -32,6 +32,7 @@ from kolchin.records.findings import suggestion
 from kolchin.records.loading import Loaded
 from kolchin.records.parquet import Parts
 from kolchin.records.texts import Texts
+from kolchin.records.typing import typed
 from kolchin.records.vocabulary import Vocabulary
 
 KINDS: dict[str, Any] = {
@@ -57,6 +58,7 @@ class Input:
     id_column : the name of the column of ids, if there is one.
     notes : what a user should know.
     fingerprint : a hash of the content that matters.
+    types : the types of the input's columns that are no text.
     """
 
     title: str
@@ -67,6 +69,7 @@ class Input:
     id_column: str | None
     notes: tuple[str, ...]
     fingerprint: str
+    types: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, loaded: Loaded, title: str) -> Self:
@@ -81,6 +84,7 @@ class Input:
             id_column=loaded.id_column,
             notes=tuple(loaded.notes),
             fingerprint=loaded.fingerprint,
+            types=dict(loaded.types),
         )
 
     @property
@@ -98,13 +102,38 @@ class Input:
         """Where each record comes from, where that is known."""
         return self.about["source"] if "source" in self.about.columns else None
 
+    @property
+    def identifiers(self) -> list[str]:
+        """The columns of identifiers that do not name the records, and could."""
+        kinds = self.fields.filter(pl.col("kind") == "identifier")["column"].to_list()
+        return [name for name in kinds if self.texts[name].is_unique().all()]
+
+    def ids_under(self, column: str) -> pl.Series:
+        """Return what names the records in a column: their ids, or another identifier of theirs."""
+        own = column in (self.id_column, "record") or column not in self.texts.columns
+        return self.ids if own else self.texts[column]
+
+    def naming(self) -> str:
+        """Say what records are called by."""
+        if self.id_column is None:
+            return "by their row number, from 0"
+        return f"by column {self.id_column!r}"
+
+    def frame(self) -> pl.DataFrame:
+        """Return the input, its columns in their types."""
+        columns = self.texts.frame().iter_columns()
+        return pl.DataFrame([typed(column, self.types.get(column.name)) for column in columns])
+
     def row_of(self, record: Any) -> int:
         """Return the row of a record, by its id as text."""
         text = self.ids.cast(pl.String)
         rows = (text == str(record)).arg_true()
         if rows.len() != 1:
             close = suggestion(str(record), text.head(10_000).drop_nulls().to_list())
-            raise DataError(f"There is no record {str(record)!r} in {self.title}.{close}")
+            raise DataError(
+                f"There is no record {str(record)!r} in {self.title}.{close} Records are named "
+                f"{self.naming()}."
+            )
         return int(rows[0])
 
     def save(self, folder: Path) -> Self:
@@ -123,6 +152,7 @@ class Input:
             "id_column": self.id_column,
             "notes": self.notes,
             "fingerprint": self.fingerprint,
+            "types": dict(self.types),
         }
         weights = {f"frequencies-{k}": w for k, w in enumerate(self.records.frequencies)}
         text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
@@ -165,6 +195,7 @@ class Input:
             id_column=header["id_column"],
             notes=tuple(header["notes"]),
             fingerprint=header["fingerprint"],
+            types=header.get("types", {}),
         )
 
 

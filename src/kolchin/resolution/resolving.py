@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,15 @@ from kolchin.priors import Prior
 from kolchin.records import DataWarning
 from kolchin.records.fields import FieldLike
 from kolchin.records.loading import load
+from kolchin.records.renaming import Renames
 from kolchin.resolution.directory import RunDirectory
 from kolchin.resolution.display import Display, Watcher
+from kolchin.resolution.formulas import formula_notes
 from kolchin.resolution.inputs import Input, check_fields_can_be_kept
 from kolchin.resolution.outweighing import too_weak
 from kolchin.resolution.result import Result
 from kolchin.resolution.session import Session
-from kolchin.resolution.settings import AUTO, Settings, limit_for
+from kolchin.resolution.settings import AUTO, Settings, limit_for, limit_of
 from kolchin.resolution.source import check_unchanged, repeatable, title_of
 from kolchin.resolution.stopwatch import Stopwatch
 from kolchin.threads import at_most
@@ -47,7 +50,10 @@ def resolve(
     out: str | Path | None = None,
     overwrite: bool = False,
     merged: bool = False,
+    safe_csv: bool = False,
     normalise: bool = True,
+    missing: Iterable[str] | None = None,
+    rename: Renames | None = None,
     cores: int | None = None,
     engine: Any = None,
     store: str | Path | None = None,
@@ -58,13 +64,14 @@ def resolve(
     Parameters
     ----------
     table
-        A path, several paths, or a DataFrame of any kind.
+        A path, several paths, a DataFrame of any kind, or a list of dictionaries.
     fields
         What the model looks at: column names, fields, or a FIELDS.toml file; found by default.
         Names become fields of the kind that their columns seem to be.
     id, source, truth
         Columns with the records' ids, their sources, and their true entities. The truth never
-        informs the model: it is for the evaluation alone.
+        informs the model: it is for the evaluation alone. Without ``id``, a column of
+        identifiers whose values all differ names the records, else the row number from 0.
     one_per_source
         No source has two records of one entity, so never link records of the same source.
     keys
@@ -83,15 +90,24 @@ def resolve(
     seed
         The same seed gives the same result.
     time_limit
-        Seconds of sampling after which results are made from what was drawn; None for no limit,
-        "auto" for ten minutes, or ten for each million records.
+        Seconds of sampling after which results are made from what was drawn, or a text such as
+        "90s", "10m" or "2h"; None for no limit, "auto" for ten minutes, or ten for each million
+        records.
     out, overwrite
         A directory for results and checkpoints (without it nothing is written), and whether an
         older run there may be replaced.
     merged
         Also write the input with a column of entities to ``out``.
+    safe_csv
+        Quote cells of the CSV files in ``out`` that a spreadsheet would run as formulas.
     normalise
         Treat values as equal that differ in case, spaces or Unicode form alone.
+    missing
+        Values, whatever their case, that stand for none, beside empty ones; by default those such
+        as "NA", "null" and "-", but for what is a name in a column of names.
+    rename
+        By file, the new names of columns, where files name them differently:
+        ``{"b.csv": {"Surname": "last_name"}}``.
     cores
         How many cores to use; all by default. The result does not depend on it.
     engine
@@ -116,6 +132,7 @@ def resolve(
     >>> result.entities.columns
     ['record', 'entity', 'entity_size', 'confidence']
     """
+    time_limit = limit_of(time_limit)
     settings = Settings.checked(
         prior, delta, tied, chains, draws, seed, time_limit, one_per_source, keys, likelihood
     )
@@ -131,7 +148,10 @@ def resolve(
         check_fields_can_be_kept(fields if isinstance(fields, Iterable) else [fields])
         settings.to_json()  # refuses priors that a directory cannot hold
         directory.check_free(overwrite)
+    if missing is not None:
+        missing = [missing] if isinstance(missing, str) else list(missing)
     choices: dict[str, Any] = {"fields": fields, "id": id, "source": source, "truth": truth}
+    choices |= {"missing": missing, "rename": rename}
     watch = Stopwatch("reading")
     with (
         at_most(cores),
@@ -146,6 +166,9 @@ def resolve(
         loaded = load(table, **choices, normalise=normalise, work=work)
         given = Input.of(loaded, title_of(table))
         del loaded
+        if directory is not None and not safe_csv:
+            formulas = formula_notes(given.texts, given.texts.columns)
+            given = replace(given, notes=(*given.notes, *formulas))
         _tell_input(display, given)
         watch.begin("comparing")
         # Before results are written over: a model refuses what it cannot use.
@@ -161,6 +184,7 @@ def resolve(
                 "settings": settings.to_json(),
                 "input": repeatable(table, choices | {"normalise": normalise}),
                 "merged": merged,
+                "safe_csv": safe_csv,
                 "seconds": seconds,
             }
             given = directory.begin(given, asked)
@@ -184,6 +208,7 @@ def resume(
     A run that was killed and is resumed ends with the same files, to the bit, as one that was
     not, whatever the engines. The input must not have changed since.
     """
+    time_limit = limit_of(time_limit)
     directory = RunDirectory(Path(out))
     asked = directory.asked()
     settings = Settings.from_json(asked["settings"])

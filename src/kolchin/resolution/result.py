@@ -1,5 +1,6 @@
 """What a run found: entities, links and how sure they are."""
 
+import warnings
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +19,9 @@ from kolchin.posterior import Posterior
 from kolchin.posterior.diagnostics import quantities
 from kolchin.posterior.portions import Summary, summarise
 from kolchin.posterior.scores import calibration, evaluate_posterior
+from kolchin.records import DataWarning
 from kolchin.resolution.cautions import cautions, doubts
+from kolchin.resolution.compared import candidates_of, dependence_of
 from kolchin.resolution.directory import RunDirectory
 from kolchin.resolution.explanation import (
     Explanation,
@@ -27,8 +30,11 @@ from kolchin.resolution.explanation import (
     pair_probability,
     prior_bits,
 )
+from kolchin.resolution.golden import Golden, make_golden
+from kolchin.resolution.groups import Entity, least_sure, look_at
 from kolchin.resolution.inputs import Input
 from kolchin.resolution.outweighing import too_weak
+from kolchin.resolution.rules import Rules
 from kolchin.resolution.settings import Settings
 from kolchin.resolution.summary import describe, finite, size_table
 from kolchin.resolution.truth import true_entities
@@ -49,6 +55,7 @@ class Result:
     posterior : the draws.
     ended : why sampling ended: "enough" (by the diagnostics), "draws", "time", "interrupted", or
         "warm-up" where time was up before the first draw, so that the result is provisional.
+    directory : where the run is kept, if it is.
     """
 
     def __init__(
@@ -60,7 +67,9 @@ class Result:
         seconds: Mapping[str, float],
         model: Model | None = None,
         work: Work | None = None,
+        directory: Path | None = None,
     ) -> None:
+        self.directory = directory
         self._given = given
         self._settings = settings
         self.posterior = posterior
@@ -85,6 +94,7 @@ class Result:
             directory.draws(),
             "time" if header["ended"] == "stopped" else header["ended"],
             seconds,
+            directory=Path(path),
         )
 
     @cached_property
@@ -192,42 +202,10 @@ class Result:
         return plain
 
     def _candidates(self) -> dict[str, Any] | None:
-        """Return how many pairs were compared, by which keys, and what these may have missed."""
-        comparisons = self._model.comparisons
-        if comparisons is None:
-            return None
-        report = comparisons.report
-        return {
-            "n_pairs": report.n_pairs,
-            "pairs_a_record": round(report.pairs_a_record, 2),
-            "n_likely": report.n_likely,
-            "missed": report.missed,
-            "keys": report.table().to_dicts(),
-        }
+        return candidates_of(self._model)
 
     def _dependence(self) -> dict[str, Any]:
-        """Return which fields unrelated records share, and which change at once in an entity's."""
-        compared = self._model.compared
-        if compared is None or compared.dependence is None:
-            return {"shared": [], "replaced": []}
-        found = compared.dependence
-        drawn = self.posterior.parameters.get("rho", np.ones((1, 1, 1)))
-        shares = drawn.reshape(-1, drawn.shape[-1]).mean(axis=0)
-        n_shared = found.n_shared.copy()
-        if compared.has_doubts:
-            sampled = self.posterior.parameters["shared"]
-            n_shared[found.sampled] = sampled.reshape(-1, sampled.shape[-1]).mean(axis=0)
-        return {
-            "shared": [
-                {"fields": compared.listed(fields), "pairs": round(float(pairs))}
-                for fields, pairs in zip(found.shared, n_shared, strict=True)
-                if pairs >= 0.5
-            ],
-            "replaced": [
-                {"fields": compared.listed(fields), "share": float(share)}
-                for fields, share in zip(found.replaced[1:], shares[1:], strict=True)
-            ],
-        }
+        return dependence_of(self._model, self.posterior)
 
     @cached_property
     def _description(self) -> dict[str, Any]:
@@ -249,13 +227,20 @@ class Result:
         ``truth`` is one value a record, None where it is not known, or FILE or FILE:COLUMN; by
         default what the run was given. Records without truth are left out, and counted.
         """
-        known = self._truth if truth is None else numbered(true_entities(truth, self._given))
+        found = None if truth is None else true_entities(truth, self._given)
+        known = self._truth if found is None else numbered(found.entities)
         if known is None:
             raise DataError("There is no truth to compare with: name some.")
         measures = evaluate_posterior(self.posterior, known, self.labels, self._summary.linked)
         table = self._calibration(known)
+        if found is not None and found.by_row:
+            warnings.warn(f"Records and truth are matched {found.matched}.", DataWarning, 2)
         plain: dict[str, Any] = finite({**measures, "calibration": table.to_dicts()})
         return plain
+
+    def matching(self, truth: Any) -> str:
+        """Say how the records would be matched with the truth."""
+        return f"Records and truth are matched {true_entities(truth, self._given).matched}."
 
     def _calibration(self, truth: Any) -> pl.DataFrame:
         return calibration(self._pairs, truth)
@@ -288,13 +273,69 @@ class Result:
             probability=pair_probability(self.posterior, one, two),
             same_entity=bool(self.labels[one] == self.labels[two]),
             forbidden=bool(clashing(self._model.sources, np.array([[one, two]]))[0]),
+            naming=given.naming(),
         )
 
+    def entity(self, entity: int | str) -> Entity:
+        """Return one entity: its records, how sure, its weakest link, who else could belong."""
+        number = self._entity_number(entity)
+        return look_at(number, self._given, self.labels, self._pairs, self._summary.confidence)
+
+    def _entity_number(self, entity: Any) -> int:
+        """Return the number of an entity, given as a number or as text."""
+        try:
+            number = int(entity)
+        except (TypeError, ValueError):
+            number = -1
+        last = int(self.labels.max())
+        if not 0 <= number <= last:
+            raise DataError(
+                f"There is no entity {entity!r} in {self._given.title}: they are numbered from 0 "
+                f"to {last:,} (column 'entity' of the entities)."
+            )
+        return number
+
+    def doubtful(self, n: int = 20) -> pl.DataFrame:
+        """Return the ``n`` least sure entities, each with the pair that is most worth a look.
+
+        One row an entity: entity, entity_size, confidence, then record_a, record_b, probability and
+        same_entity of the pair, inside it or with a record of another one.
+        """
+        return least_sure(self.entities, self._pairs, self.labels, n)
+
+    def golden(self, rules: str | Path | Mapping[str, Any] | None = None) -> pl.DataFrame:
+        """Return one row an entity: the best value of each field, and the record it is from.
+
+        Columns are entity and n_records, then each field and beside it FIELD_probability, the
+        probability that the value is the true one, and FIELD_record. ``rules`` is the path of a
+        TOML file, or what it would hold: other ways to choose, and values that are set.
+        """
+        return self._golden(rules).records
+
+    def golden_values(self, rules: str | Path | Mapping[str, Any] | None = None) -> pl.DataFrame:
+        """Return all values of the fields in which an entity has several: those that lost, too.
+
+        Columns are entity, field, value, probability, n_records and chosen.
+        """
+        return self._golden(rules).values
+
+    def _golden(self, rules: Any) -> Golden:
+        checked = Rules.read(rules, self._given)
+        what = self._model, self.posterior, self._given, self.labels, self._dependence(), checked
+        return make_golden(*what)
+
     def merged(self) -> pl.DataFrame:
-        """Return the input, as text, with the entities and, of several files, the source added."""
-        values, source = self._given.texts.frame(), self._given.source
-        added = {"entity": pl.Series(self.labels)}
-        if source is not None and not any(source.equals(values[name]) for name in values.columns):
+        """Return the input with its types, and entities and confidence beside it.
+
+        Of several files, the source is added, too.
+        """
+        values, source = self._given.frame(), self._given.source
+        added = {
+            "entity": pl.Series(self.labels),
+            "confidence": pl.Series(self._summary.confidence).round(6),
+        }
+        texts = self._given.texts
+        if source is not None and not any(source.equals(texts[name]) for name in texts.columns):
             added = {"source": source, **added}
         return values.with_columns(
             column.alias(_free_name(name, values)) for name, column in added.items()
@@ -336,6 +377,11 @@ class Result:
         with replacing(path) as part:
             part.write_text(text, encoding="utf-8")
         return path
+
+    def _repr_html_(self) -> str:
+        from kolchin.resolution.notebook import result_html
+
+        return result_html(self)
 
     def __repr__(self) -> str:
         found = self.posterior.statistics["n_clusters"]

@@ -63,7 +63,8 @@ class Session:
             drawn = self._drawn(run)
         del run  # the chains, which results do not need
         about = self.given, self.settings, drawn, ended, seconds, self.model
-        result = Result(*about, self.work)
+        where = None if self.directory is None else self.directory.path
+        result = Result(*about, self.work, where)
         if self.directory is not None:
             write_results(self.directory, result, merged, began)
         if self.work is not None:
@@ -112,7 +113,9 @@ class Session:
 
     def _nothing_drawn(self) -> None:
         where = (
-            "" if self.directory is None else f" 'kolchin resume {self.directory.path}' goes on."
+            ""
+            if self.directory is None
+            else f" 'kolchin resume {self.directory.path}' goes on. The chains are kept."
         )
         raise KeyboardInterrupt(f"Sampling ended during warm-up, before the first draw.{where}")
 
@@ -121,14 +124,10 @@ def write_results(
     directory: RunDirectory, result: Result, merged: bool = False, began: float | None = None
 ) -> None:
     """Write all files of a result; summary.json comes last and says that they are complete."""
-    bits = result.links.columns[4:]
     directory.write_table(
         "entities.csv", result.entities.with_columns(pl.col("confidence").round(6))
     )
-    directory.write_table(
-        "links.csv",
-        result.links.with_columns(pl.col("probability").round(6), pl.col(bits).round(4)),
-    )
+    directory.write_table("links.csv", _rounded_links(result.links))
     if merged:
         directory.write_table("merged.csv", result.merged())
     written = time.monotonic()
@@ -138,6 +137,15 @@ def write_results(
     if began is not None:
         result.seconds["report"] = time.monotonic() - written
     directory.write_json("summary.json", result.summary())
+
+
+def _rounded_links(links: pl.DataFrame) -> pl.DataFrame:
+    """Round probabilities and bits; by place, since Polars takes some names for patterns."""
+    columns = [column.alias("") for column in links.iter_columns()]
+    columns[2] = columns[2].round(6)
+    rounded = [*columns[:4], *(bits.round(4) for bits in columns[4:])]
+    named = zip(rounded, links.columns, strict=True)
+    return pl.DataFrame([column.alias(name) for column, name in named])
 
 
 def is_finished(out: str | Path, draws: int | None = None) -> bool:

@@ -264,6 +264,11 @@ def _hyper(value: Any) -> Hyper:
     return float(value)
 
 
+def limit_of(time_limit: float | str | None) -> float | str | None:
+    """Return a time limit that may be given as text as seconds, "auto", or None."""
+    return seconds_of(time_limit) if isinstance(time_limit, str) else time_limit
+
+
 def seconds_of(text: str) -> float | str:
     """Read a time limit: seconds, or a number with s, m or h; 'auto', or 'none' for no limit.
 
@@ -282,7 +287,6 @@ def seconds_of(text: str) -> float | str:
         value = math.nan
     if not value > 0:
         raise ModelError(
-            "The '--time-limit' must be a time such as 90s, 10m or 2h, auto, or none. "
-            f"Got {text!r}."
+            f"The time limit must be a time such as 90s, 10m or 2h, auto, or none. Got {text!r}."
         )
     return value

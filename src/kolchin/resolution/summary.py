@@ -109,6 +109,7 @@ def headline(summary: dict[str, Any]) -> list[str]:
         f"chains of {summary['draws']:,} draws, R-hat {_number(checks['rhat'], '.3f')}, "
         f"effective sample size {_number(checks['ess'], ',.0f')}, "
         f"{summary['seconds']['sampling']:,.0f} s.",
+        *([f"The seed was {summary['seed']}."] if "seed" in summary else []),
     ]
     if not checks["converged"] and summary["ended"] != "warm-up":
         lines.insert(0, "It has not converged: take the numbers as a draft, and draw more.")

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -12,22 +12,29 @@ from kolchin.records.reading import read_table
 from kolchin.resolution.inputs import Input
 
 
-def true_entities(truth: Any, given: Input) -> Sequence[Any]:
+class Truth(NamedTuple):
+    """A true entity a record, how they were matched, and whether a file was by row."""
+
+    entities: Sequence[Any]
+    matched: str
+    by_row: bool = False
+
+
+def true_entities(truth: Any, given: Input) -> Truth:
     """Return a value a record: of a sequence as it is, of FILE or FILE:COLUMN by the ids."""
     if isinstance(truth, str | os.PathLike):
         return _from_file(os.fspath(truth), given)
-    entities: Sequence[Any] = truth
-    return entities
+    return Truth(truth, "row by row, in the order given")
 
 
-def _from_file(text: str, given: Input) -> list[Any]:
+def _from_file(text: str, given: Input) -> Truth:
     """Read entities from a file and bring them into the order of the records."""
     path, column = _split(text)
     findings = Findings()
     frame = read_table(path, None, findings)
     findings.stop_on_faults()
     assert frame is not None
-    names = (given.id_column, "record")
+    names = (given.id_column, "record", *given.identifiers)
     key = next((name for name in names if name is not None and name in frame.columns), None)
     column = column or _only_column(frame, key, path, findings)
     if column is not None and column not in frame.columns:
@@ -39,7 +46,15 @@ def _from_file(text: str, given: Input) -> list[Any]:
         )
     findings.stop_on_faults()
     assert column is not None
-    return frame[column].to_list() if key is None else _by_id(frame, key, column, given, findings)
+    if key is None:
+        ids = f" ({given.id_column!r} or 'record')" if given.id_column else " ('record')"
+        return Truth(
+            frame[column].to_list(),
+            f"row by row: {path} has as many rows as the run has records, and no column of ids"
+            f"{ids} to find them by",
+            by_row=True,
+        )
+    return Truth(_by_id(frame, key, column, given, findings), f"by the ids in {key!r}")
 
 
 def _split(text: str) -> tuple[Path, str | None]:
@@ -69,6 +84,10 @@ def _by_id(
     twice = table.filter(pl.col("record").is_duplicated())["record"].unique().sort()
     if twice.len():
         findings.fault(f"column {key!r} has ids more than once: {some(twice.to_list())}.")
+    ids = given.ids_under(key).cast(pl.String).to_frame("record")
+    if not ids["record"].is_in(table["record"].to_list()).any():
+        findings.fault(
+            f"column {key!r} has none of the ids of the run, such as {some(ids['record'].head(3))}."
+        )
     findings.stop_on_faults()
-    ids = given.ids.cast(pl.String).to_frame("record")
     return ids.join(table, on="record", how="left", maintain_order="left")["truth"].to_list()

@@ -1,0 +1,59 @@
+"""Plain tables that fit a terminal."""
+
+import shutil
+from collections.abc import Collection, Sequence
+from typing import Any
+
+NARROWEST = 6
+"""A column is not made narrower than that: what does not fit then goes beyond the edge."""
+
+
+def terminal_width() -> int:
+    """Return how many characters fit in a line, 80 where nobody knows."""
+    return shutil.get_terminal_size((80, 24)).columns
+
+
+def one_line(value: Any, longest: int = 60) -> str:
+    """Write a value in one line, cut when it is long.
+
+    >>> one_line("a  b"), one_line(None), one_line("x" * 9, longest=4)
+    ('a b', '', 'xxx…')
+    """
+    text = "" if value is None else " ".join(str(value).split())
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def table_text(
+    rows: Sequence[Sequence[str]], width: int | None = None, right: Collection[int] = ()
+) -> str:
+    """Write rows below each other; the widest columns are cut until all fit in the width.
+
+    Columns in ``right`` are aligned to the right, and never cut.
+
+    >>> print(table_text([("field", "bits"), ("a very long name", "1.0")], width=16, right=[1]))
+    field       bits
+    a very lo…   1.0
+    """
+    if not rows:
+        return ""
+    widths = _fitting([max(map(len, column)) for column in zip(*rows, strict=True)], width, right)
+    lines = []
+    for row in rows:
+        cells = [one_line(cell, size) for cell, size in zip(row, widths, strict=True)]
+        placed = [
+            cell.rjust(size) if k in right else cell.ljust(size)
+            for k, (cell, size) in enumerate(zip(cells, widths, strict=True))
+        ]
+        lines.append("  ".join(placed).rstrip())
+    return "\n".join(lines)
+
+
+def _fitting(widths: list[int], width: int | None, right: Collection[int]) -> list[int]:
+    """Take letters off the widest columns until the table fits, if it can."""
+    room = (terminal_width() if width is None else width) - 2 * (len(widths) - 1)
+    while sum(widths) > room:
+        places = [k for k in range(len(widths)) if k not in right and widths[k] > NARROWEST]
+        if not places:
+            break
+        widths[max(places, key=lambda k: widths[k])] -= 1
+    return widths
