@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 import kolchin as kp
 from kolchin.cli import app
-from kolchin.resolution.exemplars import blocks_of, compared_members
+from kolchin.resolution.exemplars import blocks_of, compared_members, meanings
 from kolchin.resolution.golden import make_golden
 from kolchin.resolution.goldenfiles import write_golden
 from kolchin.resolution.rules import Rules
@@ -244,3 +244,16 @@ def test_categories_have_golden_records():
     golden = result.golden()
     assert golden["n_records"].sum() == 12
     assert golden["a"].null_count() == 0
+
+
+def test_values_that_are_the_same_in_another_form_add_up():
+    phones = [f"310-{k:03d}-{k * 7:04d}" for k in range(40)]
+    rows = [
+        {"phone": phone.replace("-", "/", copy), "name": f"{chr(97 + k % 26)}{chr(97 + k % 7)}na"}
+        for k, phone in enumerate(phones)
+        for copy in (0, 1)
+    ]
+    model = kp.Model(kp.Records.from_table(rows, [kp.Phone("phone"), kp.Text("name")]))
+    codes = meanings(model, 0)
+    assert (codes[::2] == codes[1::2]).all()
+    assert np.unique(codes).size == 40

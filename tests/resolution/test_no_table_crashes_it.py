@@ -12,6 +12,7 @@ import kolchin as kp
 import kolchin.report
 from kolchin.cli import app
 from kolchin.records import DataWarning
+from kolchin.resolution.goldenfiles import write_golden
 
 render = kolchin.report.render
 """The page itself, which the tests of this folder leave out."""
@@ -135,6 +136,23 @@ def test_a_table_runs_through_to_the_report(
     assert "<html" in (tmp_path / "run" / "report.html").read_text()
     look_at_everything(result)
     look_at_everything(kp.Result.load(tmp_path / "run"))
+
+
+@pytest.mark.parametrize(
+    "name", ["*", "^n.*$", "^.h$", "entity", "record", "n_records", "__proto__"]
+)
+def test_a_column_may_have_any_name(name, lower_sizes, tmp_path, monkeypatch):
+    lower_sizes("usual")
+    monkeypatch.setattr("kolchin.report.render", render)
+    table = make_table("both", "usual").rename({"name": name})
+    run = {"chains": 1, "draws": 3, "seed": 1, "out": tmp_path / "run", "progress": False}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        result = kp.resolve(table, fields=[name, "born"], id="rec_id", merged=True, **run)
+    look_at_everything(result)
+    rules = {"fields": {name: {"keep": "longest"}, "*": {"keep": "complete"}}}
+    assert result.golden(rules)["n_records"].sum() == N
+    assert write_golden(tmp_path / "run")
 
 
 def test_more_columns_than_are_compared_are_left_out_and_said():

@@ -60,7 +60,10 @@ def evidence(content: Content) -> list[dict[str, Any]]:
     likely = content.links["probability"] > LIKELY
     rows = []
     for column, name in content.compared.items():
-        bits = content.links[column].filter(likely).cast(pl.Float64).drop_nulls().drop_nans()
+        # Without its name, which Polars would take for a pattern when it is like "^...$".
+        bits = (
+            content.links[column].alias("").filter(likely).cast(pl.Float64).drop_nulls().drop_nans()
+        )
         if bits.len():
             low, mean, high = bits.quantile(0.1), bits.mean(), bits.quantile(0.9)
             rows.append({"name": name, "low": low, "mean": mean, "high": high})

@@ -131,7 +131,7 @@ def _paragraph(content: Content, found: Mapping[str, float]) -> list[str]:
             f"So {percent(repeated / n_records)} of the records repeat an entity that the table "
             "already has."
             if repeated >= 0.5
-            else "So no record repeats another."
+            else "So no record was found to repeat another."
         ),
         f"{percent(_share_sure(content))} of the records are in a group that is at least "
         f"{percent(SURE)} sure.",

@@ -17,9 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin.comparison import Comparisons
+from kolchin.comparison.preparing import KINDS
 from kolchin.model import Model
 from kolchin.parameters import FloatArray, IntArray
 from kolchin.posterior import Posterior
+from kolchin.records import Compared
+from kolchin.records.coding import coded
 from kolchin.resolution.explanation import pair_bits
 
 LEAST_SHARE = 0.002
@@ -54,6 +57,20 @@ def blocks_of(names: Sequence[str], dependence: Mapping[str, Any]) -> list[tuple
         if all(len(block[name]) == 1 for name in fields):
             block.update(dict.fromkeys(fields, fields))
     return list(dict.fromkeys(block.values()))
+
+
+def meanings(model: Model, place: int) -> NDArray[np.int32]:
+    """Return a number a record, -1 for none: the same where values are exactly the same.
+
+    Telephone numbers are the same by their digits, dates whatever their form, and so on.
+    """
+    records = model.records
+    field, codes = records.fields[place], records.codes[:, place]
+    kind = KINDS.get(type(field)) if isinstance(field, Compared) else None
+    if kind is None or getattr(field, "comparator", None) is not None:
+        return codes
+    form = coded(kind.forms_of(list(records.vocabularies[place]))).codes
+    return np.append(form, np.int32(-1))[codes]
 
 
 def log_weights(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kolchin.model import Model
 from kolchin.parameters import FloatArray, IntArray
 from kolchin.posterior import Posterior
-from kolchin.resolution.exemplars import blocks_of, compared_members, log_weights
+from kolchin.resolution.exemplars import blocks_of, compared_members, log_weights, meanings
 from kolchin.resolution.inputs import Input
 from kolchin.resolution.rules import PROBABLE, Rules, Scores
 
@@ -76,7 +76,7 @@ def make_golden(
     several = [members for members in groups if members.size > 1]
     names = [*given.records.names, *rules.columns_beside(given)]
     weights = log_weights(model, posterior, several)
-    columns = {name: _column(given, name, weights) for name in names}
+    columns = {name: _column(model, given, name, weights) for name in names}
     cells = Cells(names, len(groups))
     scores = Scores(rules, given)
     for block in _by_rule(blocks_of(names, dependence), rules):
@@ -84,11 +84,12 @@ def make_golden(
     return Golden(_table(given, groups, columns, cells, rules), _values(cells))
 
 
-def _column(given: Input, name: str, weights: FloatArray) -> Column:
-    texts, names = given.texts[name], given.records.names
+def _column(model: Model, given: Input, name: str, weights: FloatArray) -> Column:
+    # Without its name, which Polars would take for a pattern when it is like "^...$".
+    texts, names = given.texts[name].alias("value"), given.records.names
     if name in names:
         place = names.index(name)
-        return Column(given.records.codes[:, place], texts, weights[:, place], True)
+        return Column(meanings(model, place), texts, weights[:, place], True)
     codes = texts.rank("dense").cast(pl.Int32).fill_null(0).to_numpy() - 1
     return Column(codes, texts, np.zeros(len(weights)), False)
 

@@ -106,7 +106,7 @@ class Input:
     def identifiers(self) -> list[str]:
         """The columns of identifiers that do not name the records, and could."""
         kinds = self.fields.filter(pl.col("kind") == "identifier")["column"].to_list()
-        return [name for name in kinds if self.texts[name].is_unique().all()]
+        return [name for name in kinds if self.texts[name].alias("").is_unique().all()]
 
     def ids_under(self, column: str) -> pl.Series:
         """Return what names the records in a column: their ids, or another identifier of theirs."""

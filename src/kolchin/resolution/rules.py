@@ -144,9 +144,9 @@ class Scores:
             place = {source: -k for k, source in enumerate(rule.order)}
             return _floats(given.source.replace_strict(place, default=-len(place)))
         if rule.keep == RECENT and rule.by is not None:
-            return _dates(given.texts[rule.by])
+            return _dates(given.texts[rule.by].alias("value"))
         if rule.keep == LONGEST:
-            return _floats(given.texts[field].str.len_chars().fill_null(0))
+            return _floats(given.texts[field].alias("value").str.len_chars().fill_null(0))
         if rule.keep == COMPLETE:
             return self._filled()
         return np.zeros(given.records.n_records)
@@ -155,7 +155,7 @@ class Scores:
         """Return how many columns of each record have a value."""
         total = np.zeros(self.given.records.n_records)
         for name in self.given.texts.columns:
-            total += self.given.texts[name].is_not_null().to_numpy()
+            total += self.given.texts[name].alias("value").is_not_null().to_numpy()
         return total
 
 
