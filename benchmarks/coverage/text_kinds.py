@@ -1,5 +1,6 @@
 """Two lists of things that are known by their words: catalogues, bibliographies, music."""
 
+import sys
 from typing import NamedTuple
 
 import numpy as np
@@ -180,3 +181,16 @@ def draw_songs(rng: Rng, n_records: int, overlap: float = 0.5) -> pl.DataFrame:
     fields["song"] = change_some(rng, fields["song"], 0.06, misspell)
     fields["artist"] = change_some(rng, fields["artist"], 0.06, misspell)
     return as_table(rng, fields, entity, source)
+
+
+DRAWN = {"catalogues": draw_catalogues, "bibliographies": draw_papers, "songs": draw_songs}
+
+
+def main() -> None:
+    """Write a table: python benchmarks/coverage/text_kinds.py catalogues 2000 FILE."""
+    kind, n_records, path = sys.argv[1:]
+    DRAWN[kind](np.random.default_rng(1), int(n_records)).write_csv(path)
+
+
+if __name__ == "__main__":
+    main()
