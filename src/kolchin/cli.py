@@ -515,6 +515,8 @@ def _conclude(result: Any, directory: Path, quiet: bool) -> None:
         _say(f"'kolchin golden {where}' writes the clean list, one row an entity.")
     if result.ended in ("time", "warm-up", "interrupted"):
         _say(f"'kolchin resume {quote(str(directory))}' goes on from here.")
+    if result.ended == "warm-up":
+        raise typer.Exit(EXIT_UNFINISHED)
     if result.ended == "interrupted":
         raise typer.Exit(EXIT_INTERRUPTED)
 
