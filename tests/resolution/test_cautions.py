@@ -65,10 +65,17 @@ def result():
 
 def test_a_run_that_found_nothing_says_so_first(result):
     summary = result.summary()
-    assert summary["cautions"][0].startswith("No two records were linked.")
-    lines = headline(summary)
     first = 0 if summary["diagnostics"]["converged"] else 1
-    assert lines[first] == summary["cautions"][0]
+    assert summary["cautions"][first].startswith("No two records were linked.")
+    lines = headline(summary)
+    assert lines[: first + 1] == summary["cautions"][: first + 1]
+
+
+def test_a_run_that_has_not_converged_says_so_first(result):
+    unsettled = {"ended": "draws", "diagnostics": {"converged": False}}
+    (said,) = cautions._not_settled(unsettled)
+    assert said.startswith("It has not converged")
+    assert cautions._not_settled({**unsettled, "diagnostics": {"converged": True}}) == []
 
 
 def test_open_pairs_are_grouped_by_what_differs(result):

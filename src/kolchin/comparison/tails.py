@@ -55,7 +55,7 @@ class Tail:
         """Return the share of unrelated pairs that reach each of some similarities."""
         n_pairs = max(self.ordered.size, 1)
         seen = 1 - np.searchsorted(self.ordered, cuts, side="left") / n_pairs
-        beyond = self.share * np.exp(-self.slope * (cuts - self.last))
+        beyond = self.share * np.exp(-self.slope * np.maximum(cuts - self.last, 0.0))
         result: Floats = np.where(cuts > self.last, beyond, seen)
         return np.maximum(result, LEAST_SHARE)
 

@@ -40,9 +40,10 @@ PSEUDO_PAIRS, FEWEST_PSEUDO = 1 / 400, 10.0
 """Weight of the prior of m and rho, in pairs a record, and at least: it must not outweigh the links
 of a table that has few."""
 
-LEAST_DIFFERENT = 1.0
-"""Weight of the last level in the prior of m, at least, in pairs. With less, its density is highest
-at 0: a table in which few records of one entity differ would teach that none ever do."""
+LEAST_NEAR, LEAST_DIFFERENT = 0.5, 1.0
+"""Weight of each level, and of the last, in the prior of m, at least, in pairs. With less, their
+densities are highest at 0: a table in which few records of one entity differ would teach that none
+ever do, and a chain that has emptied a level would stay so."""
 
 SHARED_TWICE = np.array([0.9, 0.07, 0.02])
 SHARED_APART = 0.002
@@ -232,6 +233,7 @@ class _Fit:
         self.typed: FloatArray = np.concatenate([typed_twice(n) for n in n_levels])
         self.m_weights, self.typed_weights = weight * self.m, weight * self.typed
         last = self.offsets[1:] - 1
+        self.m_weights = np.maximum(self.m_weights, LEAST_NEAR)
         self.m_weights[last] = np.maximum(self.m_weights[last], LEAST_DIFFERENT)
         self.sets = list(sets.shared)
         self.known, self.couples = sets.known, sets.couples

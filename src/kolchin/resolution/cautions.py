@@ -87,7 +87,7 @@ def cautions(
 ) -> list[str]:
     """Return sentences that come before all others; none where all is well."""
     return [
-        *_provisional(summary),
+        *_not_settled(summary),
         *_nothing_found(summary),
         *_collapsed(summary, labels),
         *_two_answers(posterior),
@@ -95,15 +95,17 @@ def cautions(
     ]
 
 
-def _provisional(summary: Mapping[str, Any]) -> list[str]:
-    """Say that chains had not settled, so that all numbers are of where they were on the way."""
-    if summary["ended"] != "warm-up":
-        return []
-    return [
-        "This is provisional: the time limit was reached while chains were still on their way, so "
-        "that neither the entities nor how sure they are can be relied on. Resume the run, or "
-        "allow it more time (--time-limit)."
-    ]
+def _not_settled(summary: Mapping[str, Any]) -> list[str]:
+    """Say that chains were still on their way when time was up, or have not agreed yet."""
+    if summary["ended"] == "warm-up":
+        return [
+            "This is provisional: the time limit was reached while chains were still on their way, "
+            "so that neither the entities nor how sure they are can be relied on. Resume the run, "
+            "or allow it more time (--time-limit)."
+        ]
+    if not summary["diagnostics"]["converged"]:
+        return ["It has not converged: take the numbers as a draft, and draw more."]
+    return []
 
 
 def _nothing_found(summary: Mapping[str, Any]) -> list[str]:

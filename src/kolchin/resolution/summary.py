@@ -111,8 +111,6 @@ def headline(summary: dict[str, Any]) -> list[str]:
         f"{summary['seconds']['sampling']:,.0f} s.",
         *([f"The seed was {summary['seed']}."] if "seed" in summary else []),
     ]
-    if not checks["converged"] and summary["ended"] != "warm-up":
-        lines.insert(0, "It has not converged: take the numbers as a draft, and draw more.")
     lines += [f"Open: {doubt['sentence']}" for doubt in summary.get("doubts", ())]
     if "evaluation" in summary:
         measures = summary["evaluation"]["point_estimate"]
