@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from kolchin.likelihoods.dependence import Dependence
 from kolchin.likelihoods.exemplar import Exemplar, Outcomes
 
 
@@ -55,3 +56,34 @@ def test_where_all_patterns_differ_in_levels_nothing_changes():
     likelihood._merge_alike(step=0.25, margin=1e-9)
     assert likelihood.n_patterns == n_patterns
     np.testing.assert_array_equal(likelihood.ratios(likelihood.start())[0], ratios[0])
+
+
+def with_nothing_shared(likelihood):
+    """Let it have a dependence in which no fields move together."""
+    n_levels, nothing = int(likelihood.offsets[-1]), np.zeros((0, 3))
+    m = likelihood.start()["m"]
+    dependence = Dependence(
+        shared=nothing.astype(bool), n_shared=np.empty(0), n_pairs=79_800.0,
+        typed=np.full(n_levels, 0.3), replaced=np.zeros((1, 3), dtype=bool), rho=np.ones(1),
+        rho_weights=np.ones(1), m=m, m_weights=m, leak=nothing,
+        loose=np.zeros((0, n_levels + 1)), sampled=np.empty(0, dtype=bool),
+    )  # fmt: skip
+    likelihood._depend(dependence)
+    return likelihood
+
+
+def test_pairs_without_hope_differ_in_all_fields_but_not_for_who_asks():
+    margin = 3.0
+    likelihood, merged = (with_nothing_shared(many_patterns()) for _ in range(2))
+    merged._merge_alike(step=1e-9, margin=margin)
+    before, after = (evidence(one) - np.log(400) for one in (likelihood, merged))
+    hopeless = before < -margin
+    assert 0.2 < hopeless.mean() < 0.95
+    near = np.abs(before) < margin
+    np.testing.assert_allclose(after[near], before[near], atol=1e-6)
+    assert after[hopeless].max() < -margin
+    last, missing = merged.offsets[1:] - 1, merged.offsets[-1]
+    places = levels_of(merged)[hopeless]
+    assert np.all((places == last) | (places == missing))
+    told = [one.pair_evidence(one.parts.pairs, {}) for one in (likelihood, merged)]
+    np.testing.assert_allclose(told[1], told[0], atol=1e-5)

@@ -41,9 +41,9 @@ PSEUDO_PAIRS, FEWEST_PSEUDO = 1 / 400, 10.0
 of a table that has few."""
 
 LEAST_NEAR, LEAST_DIFFERENT = 0.5, 1.0
-"""Weight of each level, and of the last, in the prior of m, at least, in pairs. With less, their
-densities are highest at 0: a table in which few records of one entity differ would teach that none
-ever do, and a chain that has emptied a level would stay so."""
+"""Weight of each level, and of the last, in the prior of m, at least, in pairs. The less it is, the
+more a level without records is believed impossible: a table in which few records of one entity
+differ would teach that none ever do, and a chain that has emptied a level would stay so."""
 
 SHARED_TWICE = np.array([0.9, 0.07, 0.02])
 SHARED_APART = 0.002
