@@ -429,7 +429,6 @@ class TestFaults:
         assert (out / "notes.txt").read_text() == "mine"
         assert not (out / "merged.csv").exists()
 
-    @pytest.mark.skipif(sys.platform == "win32", reason="no locks there")
     def test_two_processes_do_not_share_a_directory(self, table, tmp_path):
         out = tmp_path / "run"
         self.stopped(table, out)

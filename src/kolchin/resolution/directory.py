@@ -8,15 +8,15 @@ killed between any two bytes and goes on from the state before.
 """
 
 import json
-import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 
 from kolchin.errors import DataError, SamplerError
@@ -108,16 +108,14 @@ class RunDirectory:
         """Keep two processes from working on one directory; a killed one lets go by itself."""
         with self.writing():
             self.posterior.mkdir(parents=True, exist_ok=True)
-        handle = _lock(self.posterior)
-        if handle is None:
+            lock = _lock(self.posterior)
+        if lock is None:
             raise DataError(f"Another process is working on {self.path}.")
-        try:
+        with lock:
             for folder in (self.path, self.posterior):
                 for half in folder.glob(".*.part"):  # of a process that was killed
                     half.unlink(missing_ok=True)
             yield
-        finally:
-            os.close(handle)
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -221,16 +219,9 @@ def part_length(n_records: int) -> int:
     return min(DRAWS_A_PART, max(1, RECORDS_A_PART // n_records))
 
 
-def _lock(folder: Path) -> int | None:
-    """Return a handle that locks a folder until it is closed; None if another one does."""
-    if os.name == "nt":  # pragma: no cover
-        return os.open(os.devnull, os.O_RDONLY)
-    import fcntl
-
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(handle)
+def _lock(folder: Path) -> AbstractContextManager[object] | None:
+    """Keep others out of a folder until the context is left; None if another is in."""
+    try:  # the system lets go when a process dies
+        return FileLock(folder / ".lock").acquire(timeout=0)
+    except Timeout:
         return None
-    return handle
