@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from kolchin.sampling import sample
     from kolchin.simulation import simulate
 
-__version__ = "0.1.0"
+    __version__: str
 
 _HOMES = {
     "kolchin.errors": (
@@ -126,11 +126,24 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Load a public name on first use, so that importing kolchin costs nothing."""
-    if name not in _HOME_OF:
+    if name == "__version__":
+        value: Any = _installed_version()
+    elif name in _HOME_OF:
+        value = getattr(import_module(_HOME_OF[name]), name)
+    else:
         raise AttributeError(f"module 'kolchin' has no attribute {name!r}")
-    value = getattr(import_module(_HOME_OF[name]), name)
     globals()[name] = value
     return value
+
+
+def _installed_version() -> str:
+    """Return the version that the build took from the git tag."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("kolchin")
+    except PackageNotFoundError:
+        return "0.0"  # run from the files of a checkout that is not installed
 
 
 def __dir__() -> list[str]:
