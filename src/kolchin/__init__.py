@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         Text,
         Words,
     )
-    from kolchin.resolution import Result, resolve, resume
+    from kolchin.resolution import Result, diff, resolve, resume
     from kolchin.sampling import sample
     from kolchin.simulation import simulate
 
@@ -80,7 +80,7 @@ _HOMES = {
         "Text",
         "Words",
     ),
-    "kolchin.resolution": ("Result", "resolve", "resume"),
+    "kolchin.resolution": ("Result", "diff", "resolve", "resume"),
     "kolchin.sampling": ("sample",),
     "kolchin.simulation": ("simulate",),
 }
@@ -116,6 +116,7 @@ __all__ = [
     "Text",
     "Words",
     "__version__",
+    "diff",
     "evaluate",
     "resolve",
     "resume",

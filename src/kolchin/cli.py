@@ -368,6 +368,21 @@ def entity(
 
 
 @app.command()
+def diff(
+    before: Annotated[Path, typer.Argument(help="The directory of a run.", metavar="BEFORE")],
+    after: Annotated[Path, typer.Argument(help="The directory of a later one.", metavar="AFTER")],
+    out: Annotated[Path | None, typer.Option(help="A .csv file for the events, to write.")] = None,
+) -> None:
+    """Say what changed between two runs: which entities were created, grew, merged, split."""
+    from kolchin import resolution
+
+    changes = resolution.diff(before, after)
+    if out is not None:
+        _say(f"Wrote {changes.write(out)}")
+    typer.echo(str(changes))
+
+
+@app.command()
 def golden(
     directory: Directory,
     rules: Annotated[

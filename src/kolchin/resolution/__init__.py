@@ -1,7 +1,8 @@
 """From a user's table to a decision: one call, one directory, nothing lost."""
 
+from kolchin.resolution.changes import Changes, diff
 from kolchin.resolution.explanation import Explanation
 from kolchin.resolution.resolving import resolve, resume
 from kolchin.resolution.result import Result
 
-__all__ = ["Explanation", "Result", "resolve", "resume"]
+__all__ = ["Changes", "Explanation", "Result", "diff", "resolve", "resume"]
