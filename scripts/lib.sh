@@ -10,7 +10,7 @@ fresh_environment() {
     environment=$(mktemp -d)
     trap 'rm -rf "$environment"' EXIT
     "$python" -m venv "$environment"
-    export PATH="$environment/bin:$PATH"
+    export PATH="$environment/bin:$PATH" VIRTUAL_ENV="$environment"  # uv goes by the latter
     unset PYTHONPATH
 }
 
