@@ -2,14 +2,19 @@
 
 import gzip
 import json
+import sys
 import time
 
 import polars as pl
 import pytest
-from backports import zstd
 
 from kolchin.errors import DataError
 from kolchin.records import Loaded, load
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 ROWS = [
     ("code", "name", "place"),
