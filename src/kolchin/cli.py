@@ -191,9 +191,18 @@ def fields(
 @app.command()
 def resolve(
     table: Annotated[
-        list[Path],
-        typer.Argument(help="The table: one file or folder, or several to link.", metavar="TABLE"),
+        list[str],
+        typer.Argument(
+            help="The table: one file, folder or sqlite:///FILE, or several files to link.",
+            metavar="TABLE",
+        ),
     ],
+    name: Annotated[
+        str | None, typer.Option("--table", help="The table of an SQLite database.")
+    ] = None,
+    query: Annotated[
+        str | None, typer.Option(help="A SELECT that an SQLite database answers.")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="The directory to write to; TABLE.resolved by default.")
     ] = None,
@@ -251,14 +260,18 @@ def resolve(
     sampling early: results are made from what was drawn, and 'kolchin resume' goes on.
     """
     from kolchin import resolution
+    from kolchin.databases.sqlite import path_of
     from kolchin.records.renaming import read_renames
     from kolchin.resolution.settings import seconds_of
 
-    named = table[0] if table[0].name.strip(".") else table[0].resolve()
+    first = path_of(table[0])
+    named = first if first.name.strip(".") else first.resolve()
     where = out or named.with_name(f"{named.name}.resolved")
     with _resumable(where):
         result = resolution.resolve(
             table[0] if len(table) == 1 else table,
+            table=name,
+            query=query,
             fields=fields,
             id=id,
             source=source,

@@ -24,15 +24,18 @@ from kolchin.resolution.outweighing import too_weak
 from kolchin.resolution.result import Result
 from kolchin.resolution.session import Session
 from kolchin.resolution.settings import AUTO, Settings, limit_for, limit_of
-from kolchin.resolution.source import check_unchanged, repeatable, title_of
+from kolchin.resolution.source import check_unchanged, opened, repeatable
 from kolchin.resolution.stopwatch import Stopwatch
 from kolchin.threads import at_most
 from kolchin.work import Work, workplace
 
 
 def resolve(
-    table: Any,
+    data: Any,
+    /,
     *,
+    table: str | None = None,
+    query: str | None = None,
     fields: Iterable[FieldLike] | FieldLike | str | Path | None = None,
     id: str | None = None,
     source: str | None = None,
@@ -63,8 +66,11 @@ def resolve(
 
     Parameters
     ----------
-    table
-        A path, several paths, a DataFrame of any kind, or a list of dictionaries.
+    data
+        A path, several paths, a DataFrame of any kind, a list of dictionaries, or an SQLite
+        database: its file, ``"sqlite:///FILE"`` or a connection.
+    table, query
+        Of a database, the table to read (the only one by default), or a SELECT.
     fields
         What the model looks at: column names, fields, or a FIELDS.toml file; found by default.
         Names become fields of the kind that their columns seem to be.
@@ -163,8 +169,9 @@ def resolve(
             stack.enter_context(directory.locked())
         work = stack.enter_context(workplace(running, _folder(store, directory)))
         display.phase("reading the table")
-        loaded = load(table, **choices, normalise=normalise, work=work)
-        given = Input.of(loaded, title_of(table))
+        content, title = opened(data, table, query)
+        loaded = load(content, **choices, normalise=normalise, work=work)
+        given = Input.of(loaded, title)
         del loaded
         if directory is not None and not safe_csv:
             formulas = formula_notes(given.texts, given.texts.columns)
@@ -182,7 +189,7 @@ def resolve(
                 stack.enter_context(directory.locked())
             asked = {
                 "settings": settings.to_json(),
-                "input": repeatable(table, choices | {"normalise": normalise}),
+                "input": repeatable(content, choices | {"normalise": normalise}),
                 "merged": merged,
                 "safe_csv": safe_csv,
                 "seconds": seconds,
