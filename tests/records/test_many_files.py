@@ -182,3 +182,11 @@ def test_dates_of_a_spreadsheet_with_times_stay(tmp_path):
         "2020-01-01 12:30:00",
         "2020-01-02 00:00:00",
     ]
+
+
+@pytest.mark.parametrize("scheme", ["postgresql", "https"])
+@pytest.mark.parametrize("password", ["secret", "se/cret", "se@cret"])
+def test_a_password_in_an_address_is_not_told(scheme, password):
+    told = fault(f"{scheme}://ann:{password}@host/crm")
+    assert "cret" not in told
+    assert "***@host/crm" in told

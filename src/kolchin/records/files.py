@@ -28,6 +28,9 @@ ARROW = (".arrow", ".feather", ".ipc")
 COMPRESSED = (".gz", ".zst", ".bz2", ".xz", ".zip")
 KINDS = TEXT + JSON + EXCEL + PARQUET + ARROW
 ADDRESS = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]+):/{1,2}[^/].*")
+CREDENTIALS = re.compile(r"(?<=/)[^/]*(?:/[^/@]*)*@")
+"""What stands before the host of an address: a name, and perhaps a password."""
+
 WEB = ("http", "https", "ftp")
 
 Opened = tuple[list[str], Any]
@@ -88,14 +91,14 @@ def _absent(path: Path) -> str:
     if address is None:
         siblings = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
         return f"file {str(path)!r} does not exist.{suggestion(path.name, siblings)}"
-    scheme = address[1].lower()
+    scheme, told = address[1].lower(), CREDENTIALS.sub("***@", path.as_posix())
     if scheme in WEB:
         return (
-            f"{str(path)!r} is a web address, and kolchin reads files: download it first, for "
+            f"{told!r} is a web address, and kolchin reads files: download it first, for "
             "instance with 'curl -O', and give the file."
         )
     return (
-        f"{str(path)!r} is an address ({scheme}), and kolchin reads files: copy or export it to a "
+        f"{told!r} is an address ({scheme}), and kolchin reads files: copy or export it to a "
         "file first, or read it as a data frame and give that to kolchin.resolve in Python."
     )
 
