@@ -12,6 +12,7 @@ from kolchin.resolution.cautions import (
     _equal_but_apart,
     _nothing_found,
     _two_answers,
+    families,
 )
 from kolchin.resolution.summary import headline
 
@@ -45,6 +46,28 @@ def test_equal_records_apart_are_counted_by_group():
     assert _equal_but_apart(records, np.array([0, 0, 1, 1, 2])) == []
     (sentence,) = _equal_but_apart(records, np.array([0, 3, 1, 1, 2]))
     assert sentence.startswith("1 group of records")
+
+
+class Telling:
+    """Two fields: unrelated records hardly ever agree on the first, mostly on the second."""
+
+    fields = (kp.Text("title"), kp.Text("colour"), kp.Text("shop"))
+    u = (np.array([0.001, 0.999]), np.array([0.2, 0.8]), np.array([0.9, 0.1]))
+    agrees = (np.array([True, False]),) * 3
+
+
+@pytest.mark.parametrize(
+    ("title", "shop", "is_said"), [(0.4, 0.0, True), (0.1, 0.0, False), (0.1, 0.9, False)]
+)
+def test_groups_that_differ_in_what_tells_most_may_be_families(title, shop, is_said):
+    differ = {"m[title: different]": {"mean": title}, "m[shop: different]": {"mean": shop}}
+    found = {"n_records": 50, "n_entities": {"mean": 30.0}, "parameters": differ}
+    said = families(found, Telling())
+    assert bool(said) == is_said
+    assert families({**found, "n_entities": {"mean": 50.0}}, Telling()) == []
+    assert families(found, None) == []
+    if is_said:
+        assert "differ altogether in title 40 times of 100" in said[0]
 
 
 def test_a_doubt_is_a_question():

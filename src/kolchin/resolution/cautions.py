@@ -27,6 +27,10 @@ COLLAPSED, FEWEST_COLLAPSED = 0.2, 20
 FAR_APART = 5.0
 """Chains whose numbers of entities differ by so many of their standard deviations disagree."""
 
+FAMILIES_DIFFER, MOST_TELLING = 0.25, 2
+"""Records of one entity that differ so often in one of the fields that tell most may be families
+of things that are alike. Of the tables tried, those that were resolved well stay below 0.2."""
+
 
 class Doubt(NamedTuple):
     """Pairs that differ in the same fields, of which it is open whether they are one."""
@@ -93,6 +97,30 @@ def cautions(
         *_two_answers(posterior),
         *_equal_but_apart(records, labels),
     ]
+
+
+def families(summary: Mapping[str, Any], comparisons: Comparisons | None) -> list[str]:
+    """Say that groups may be families of things that are alike, if their records differ so often.
+
+    The fields that tell most are those on which unrelated records seldom agree.
+    """
+    if comparisons is None or summary["n_entities"]["mean"] > summary["n_records"] - 1:
+        return []
+    by_chance = [
+        float(u[agrees].sum()) for u, agrees in zip(comparisons.u, comparisons.agrees, strict=True)
+    ]
+    for f in np.argsort(by_chance, kind="stable")[:MOST_TELLING]:
+        column = comparisons.fields[f].column
+        chance = summary["parameters"].get(f"m[{column}: different]", {}).get("mean", 0.0)
+        if chance > FAMILIES_DIFFER:
+            return [
+                f"Records that were put together differ altogether in {column} "
+                f"{100 * chance:.0f} times of 100, though {column} tells much. They may be "
+                "families of things that are alike (the models of a product line, a household), "
+                "not entities: look at some ('kolchin entity'). If each list has every thing once, "
+                "say so (--one-per-source)."
+            ]
+    return []
 
 
 def _not_settled(summary: Mapping[str, Any]) -> list[str]:

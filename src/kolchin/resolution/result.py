@@ -20,7 +20,7 @@ from kolchin.posterior.diagnostics import quantities
 from kolchin.posterior.portions import Summary, summarise
 from kolchin.posterior.scores import calibration, evaluate_posterior
 from kolchin.records import DataWarning
-from kolchin.resolution.cautions import cautions, doubts
+from kolchin.resolution.cautions import cautions, doubts, families
 from kolchin.resolution.compared import candidates_of, dependence_of
 from kolchin.resolution.directory import RunDirectory
 from kolchin.resolution.explanation import (
@@ -179,6 +179,7 @@ class Result:
         whole["entities_shown"] = int(self.labels.max()) + 1
         whole["cautions"] = [
             *cautions(whole, self.posterior, self._given.records, self.labels),
+            *families(whole, self._model.comparisons),
             *too_weak(self._model),
         ]
         whole["doubts"] = [
