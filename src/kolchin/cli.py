@@ -419,6 +419,75 @@ def report(directory: Directory) -> None:
 
 
 @app.command()
+def review(
+    directory: Directory,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="The port; a free one by default.")
+    ] = 0,
+    reviewer: Annotated[
+        str | None, typer.Option(help="Who answers; your name on this machine by default.")
+    ] = None,
+    audit: Annotated[
+        int | None,
+        typer.Option(min=10, help="Ask so many pairs of a random sample: how good is the list?"),
+    ] = None,
+) -> None:
+    """Serve a page, on this machine alone, that asks what no field can tell."""
+    from kolchin.resolution import Result
+
+    with Result.load(directory).review(port, reviewer, audit, block=False) as served:
+        _say(f"The review page is at {served.address}")
+        _say("Ctrl-C ends it; every answer is saved at once.")
+        served.wait()
+    _say(f"{directory / 'answers.csv'} has {served.n_answers:,} answers.")
+    if audit is not None:
+        _say(f"'kolchin audit {quote(str(directory))}' says what they tell.")
+
+
+@app.command()
+def audit(
+    directory: Directory,
+    json: Annotated[bool, typer.Option("--json", help="Write everything as JSON.")] = False,
+) -> None:
+    """Say how good the list is, from the answers to a random sample of pairs."""
+    from json import dumps
+
+    from kolchin.review.audit import audit_words, read_audit
+
+    measures = read_audit(directory)
+    if measures is None:
+        raise DataError(
+            f"{directory} has no answers of an audit. 'kolchin review {quote(str(directory))} "
+            "--audit 100' asks them."
+        )
+    typer.echo(dumps(measures, indent=2) if json else "\n".join(audit_words(measures)))
+
+
+@app.command()
+def answers(
+    directory: Directory,
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="Splink's clerical labels, dedupe's training file (.json), or record_a, record_b "
+            "and answer.",
+            metavar="FILE",
+        ),
+    ],
+    reviewer: Annotated[
+        str | None, typer.Option(help="Whose they are; your name on this machine by default.")
+    ] = None,
+) -> None:
+    """Add labels that another tool has to the answers of a run."""
+    from kolchin.resolution.reviewing import import_answers
+
+    found = import_answers(directory, file, reviewer)
+    for note in found.notes:
+        _say(f"Note: {note}")
+    _say(f"Added {len(found.answers):,} answers to {directory / 'answers.csv'}.")
+
+
+@app.command()
 def simulate(
     name: Annotated[SimulatedSet, typer.Argument(help="Which table to simulate.")],
     out: Annotated[Path, typer.Option(help="The file to write: .csv or .parquet.")],

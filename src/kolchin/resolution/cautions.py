@@ -39,15 +39,37 @@ class Doubt(NamedTuple):
     pairs: int
     expected: float
 
+    def question(self) -> str:
+        """Ask the question in words that do not say what the model believes."""
+        return (
+            f"{self.pairs:,} pairs {self._alike()}: the same or not? Answers here tell about all."
+        )
+
     def sentence(self) -> str:
         """Ask the question in words."""
-        what = _listed(self.differing) if self.differing else ""
-        alike = f"agree on everything but {what}" if what else "agree on all that both show"
         return (
-            f"{self.pairs:,} pairs {alike}: the same or not? The model believes in "
+            f"{self.pairs:,} pairs {self._alike()}: the same or not? The model believes in "
             f"{self.expected:,.0f} of them; the answer moves the number of entities by up to "
             f"{max(self.expected, self.pairs - self.expected):,.0f}."
         )
+
+    def _alike(self) -> str:
+        what = _listed(self.differing) if self.differing else ""
+        return f"agree on everything but {what}" if what else "agree on all that both show"
+
+
+def differing(
+    rows: NDArray[np.int64], comparisons: Comparisons
+) -> tuple[NDArray[np.bool_], list[str]]:
+    """Return in which fields each pair differs, and the names of the fields."""
+    levels = comparisons.levels_of(rows)
+    differs = np.column_stack(
+        [
+            (level >= 0) & ~agrees[level]
+            for level, agrees in zip(levels.T, comparisons.agrees, strict=True)
+        ]
+    )
+    return differs, [field.column for field in comparisons.fields]
 
 
 def doubts(pairs: pl.DataFrame, comparisons: Comparisons | None) -> list[Doubt]:
@@ -62,18 +84,11 @@ def doubts(pairs: pl.DataFrame, comparisons: Comparisons | None) -> list[Doubt]:
     rows = some.select("record_a", "record_b").to_numpy()
     if not len(rows):
         return []
-    levels = comparisons.levels_of(rows)
-    differs = np.column_stack(
-        [
-            (level >= 0) & ~agrees[level]
-            for level, agrees in zip(levels.T, comparisons.agrees, strict=True)
-        ]
-    )
+    differs, names = differing(rows, comparisons)
     probability = some["probability"].to_numpy()
     kinds, which = np.unique(differs, axis=0, return_inverse=True)
     number = np.bincount(which.ravel())
     expected = np.bincount(which.ravel(), probability)
-    names = [field.column for field in comparisons.fields]
     ranked = np.argsort(-number, kind="stable")[:MOST_DOUBTS]
     return [
         Doubt(

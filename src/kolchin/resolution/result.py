@@ -1,10 +1,11 @@
 """What a run found: entities, links and how sure they are."""
 
+import sys
 import warnings
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -39,6 +40,9 @@ from kolchin.resolution.settings import Settings
 from kolchin.resolution.summary import describe, finite, size_table
 from kolchin.resolution.truth import true_entities
 from kolchin.work import Work
+
+if TYPE_CHECKING:
+    from kolchin.review.server import Review
 
 MIN_PROBABILITY = 0.01
 """Pairs that are less probable are not listed among the links."""
@@ -324,6 +328,26 @@ class Result:
         checked = Rules.read(rules, self._given)
         what = self._model, self.posterior, self._given, self.labels, self._dependence(), checked
         return make_golden(*what)
+
+    def review(
+        self,
+        port: int = 0,
+        reviewer: str | None = None,
+        audit: int | None = None,
+        block: bool = True,
+    ) -> "Review":
+        """Serve the review page on this machine until Ctrl-C; answers go to the run's directory.
+
+        ``audit`` asks so many pairs of a random sample instead. With ``block=False`` it returns at
+        once: ``address`` says where the page is, ``close()`` ends it.
+        """
+        from kolchin.resolution.reviewing import review_of
+
+        served = review_of(self, port, reviewer, audit)
+        if block:
+            sys.stderr.write(f"The review page is at {served.address} (Ctrl-C ends it)\n")
+            served.wait()
+        return served
 
     def merged(self) -> pl.DataFrame:
         """Return the input with its types, and entities and confidence beside it.

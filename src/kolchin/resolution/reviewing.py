@@ -1,0 +1,105 @@
+"""A run as a reviewer sees it, its review page, and labels brought in from elsewhere."""
+
+import getpass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from kolchin.errors import DataError
+from kolchin.resolution.cautions import FEWEST_PAIRS, MOST_DOUBTS, OPEN, Doubt, differing
+from kolchin.review import AnswersFile, Content
+from kolchin.review.answers import FILE
+from kolchin.review.content import Kind
+from kolchin.review.labels import Imported, read_labels
+
+if TYPE_CHECKING:
+    from kolchin.resolution.result import Result
+    from kolchin.review.server import Review
+
+HIDDEN = ("id", "truth")
+"""Kinds of columns that are not shown: the one names records, the other would tell."""
+
+
+def review_of(result: "Result", port: int, reviewer: str | None, audit: int | None) -> "Review":
+    """Serve the review page of a run; the answers go into its directory."""
+    from kolchin.review.desk import Desk
+    from kolchin.review.queues import AUDIT, GROUPS, PAIRS, group_questions, pair_questions
+    from kolchin.review.server import Review
+
+    content = content_of(result)
+    if audit is None:
+        queues = {PAIRS: pair_questions(content), GROUPS: group_questions(content)}
+    else:
+        from kolchin.review.audit import audit_questions
+
+        queues = {AUDIT: audit_questions(content, audit)}
+    return Review(Desk(content, queues, reviewer or _own_name()), port)
+
+
+def content_of(result: "Result") -> Content:
+    """Return what a review needs to know of a run."""
+    if result.directory is None:
+        raise DataError("Answers are kept in the directory of a run: resolve with 'out'.")
+    given = result._given
+    shown = given.fields.filter(~pl.col("kind").is_in(HIDDEN))
+    used = list(given.records.names)
+    others = [name for name in shown["column"].to_list() if name not in used]
+    return Content(
+        title=given.title,
+        directory=result.directory,
+        ids=given.ids,
+        values=given.texts,
+        used=tuple(used),
+        unused=tuple(name for name in others if name in given.texts.columns),
+        labels=result.labels.astype(np.int64),
+        pairs=result._pairs,
+        posterior=result.posterior,
+        kinds=_kinds(result),
+    )
+
+
+def _kinds(result: "Result") -> tuple[Kind, ...]:
+    """Return the open questions on which many pairs hang, with the places of their pairs."""
+    comparisons, pairs = result._model.comparisons, result._pairs
+    if comparisons is None:
+        return ()
+    is_open = pairs["probability"].is_between(*OPEN)
+    places = is_open.arg_true().to_numpy().astype(np.int64)
+    if not places.size:
+        return ()
+    some = pairs.filter(is_open)
+    differs, names = differing(some.select("record_a", "record_b").to_numpy(), comparisons)
+    kinds, which = np.unique(differs, axis=0, return_inverse=True)
+    which, probability = which.ravel(), some["probability"].to_numpy()
+    number, expected = np.bincount(which), np.bincount(which, probability)
+    found = []
+    for k in np.argsort(-number, kind="stable")[:MOST_DOUBTS]:
+        if number[k] >= FEWEST_PAIRS:
+            own = [name for name, differ in zip(names, kinds[k], strict=True) if differ]
+            doubt = Doubt(own, int(number[k]), float(expected[k]))
+            found.append(Kind(doubt.question(), places[which == k]))
+    return tuple(found)
+
+
+def import_answers(directory: Path, file: Path, reviewer: str | None) -> Imported:
+    """Add labels of another tool to the answers of a run; return them and what to tell."""
+    from kolchin.resolution.directory import RunDirectory
+    from kolchin.resolution.inputs import Input
+
+    run = RunDirectory(directory)
+    run.asked()
+    given = Input.load(run.posterior)
+    found = read_labels(file, given.ids, given.texts, reviewer or _own_name())
+    if found.answers:
+        AnswersFile(directory / FILE).append(found.answers)
+    return found
+
+
+def _own_name() -> str:
+    """Return the user's name on this machine."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):  # no such user, or none at all
+        return "reviewer"

@@ -1,0 +1,164 @@
+"""The answers of people: a file that only grows, and is on the disk before anybody is told.
+
+A later line of a reviewer about the same two records takes the place of an earlier one; 'unsure'
+takes an answer back. Lines whose queue ends with ':undo' say that it was by a key, not in doubt.
+"""
+
+import csv
+import io
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from kolchin.errors import DataError
+
+FILE = "answers.csv"
+COLUMNS = ("record_a", "record_b", "answer", "reviewer", "time", "queue")
+SAME, DIFFERENT, UNSURE = "same", "different", "unsure"
+ANSWERS = (SAME, DIFFERENT, UNSURE)
+UNDO = ":undo"
+
+Pair = tuple[str, str]
+
+
+class Answer(NamedTuple):
+    """One line: what a person says about two records, which are named by their ids as text."""
+
+    record_a: str
+    record_b: str
+    answer: str
+    reviewer: str
+    time: str
+    queue: str
+
+    @property
+    def pair(self) -> Pair:
+        """The two records, whatever their order in the line."""
+        return pair_of(self.record_a, self.record_b)
+
+    @property
+    def is_undo(self) -> bool:
+        """Whether the line takes the one before back: it says what stood before that, or unsure."""
+        return self.queue.endswith(UNDO)
+
+    @property
+    def of_queue(self) -> str:
+        """The queue, of a line that takes back the one it was asked in."""
+        return self.queue.removesuffix(UNDO)
+
+
+def pair_of(one: str, two: str) -> Pair:
+    """Return two ids in an order that does not depend on how they were given."""
+    return (one, two) if one <= two else (two, one)
+
+
+def now() -> str:
+    """Return the time for a line: UTC, to the millisecond."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class AnswersFile:
+    """The answers of a run; any number of processes may write at once and lose nothing.
+
+    ``read`` looks only at what is new since the last time.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.answers: list[Answer] = []
+        self._seen = 0
+
+    def append(self, answers: Iterable[Answer]) -> None:
+        """Add lines; when this returns, they are on the disk itself."""
+        buffer = io.StringIO()
+        csv.writer(buffer, lineterminator="\n").writerows(answers)
+        handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        try:
+            with _locked(handle):
+                text = _opening(handle) + buffer.getvalue().encode()
+                while text:
+                    text = text[os.write(handle, text) :]
+                os.fsync(handle)
+        finally:
+            os.close(handle)
+
+    def read(self) -> list[Answer]:
+        """Return all answers so far, in the order in which they were given."""
+        try:
+            with self.path.open("rb") as file:
+                if file.seek(0, os.SEEK_END) < self._seen:  # another file has taken its place
+                    self.answers, self._seen = [], 0
+                file.seek(self._seen)
+                text = file.read()
+        except FileNotFoundError:
+            self.answers, self._seen = [], 0
+            return self.answers
+        whole = text[: text.rfind(b"\n") + 1]
+        if whole.count(b'"') % 2 == 0:  # a name may hold the end of a line
+            self._seen += len(whole)
+            self.answers += _parsed(whole.decode("utf-8-sig", errors="replace"))
+        return self.answers
+
+
+def latest(answers: Sequence[Answer]) -> dict[tuple[Pair, str], Answer]:
+    """Return what stands: the last line of each reviewer about each pair, if not taken back."""
+    standing = {(one.pair, one.reviewer): one for one in answers}
+    return {key: one for key, one in standing.items() if not (one.is_undo and one.answer == UNSURE)}
+
+
+def before(answers: Sequence[Answer], pair: Pair, reviewer: str) -> Answer | None:
+    """Return what stood before the last answer of a reviewer about a pair, if anything did."""
+    stack: list[Answer] = []
+    for one in answers:
+        if one.pair != pair or one.reviewer != reviewer:
+            continue
+        if one.is_undo:
+            stack = stack[:-1]
+        else:
+            stack.append(one)
+    return stack[-2] if len(stack) > 1 else None
+
+
+def _parsed(text: str) -> Iterator[Answer]:
+    """Yield the lines that are answers; the heading and halves of lines are not."""
+    for row in csv.reader(io.StringIO(text)):
+        if len(row) == len(COLUMNS) and row[2] in ANSWERS:
+            yield Answer(*row)
+
+
+def _opening(handle: int) -> bytes:
+    """Return what must stand before new lines: the heading, or the end of half a line."""
+    size = os.lseek(handle, 0, os.SEEK_END)
+    if size == 0:
+        return (",".join(COLUMNS) + "\n").encode()
+    os.lseek(handle, 0, os.SEEK_SET)
+    with os.fdopen(os.dup(handle), "rb") as file:
+        text = file.read()
+    if text.endswith(b"\n") and text.count(b'"') % 2 == 0:
+        return b""
+    return b'"\n' if text.count(b'"') % 2 else b"\n"
+
+
+@contextmanager
+def _locked(handle: int) -> Iterator[None]:
+    """Wait until no other process writes, and keep others out."""
+    if os.name == "nt":  # pragma: no cover
+        yield
+        return
+    import fcntl
+
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        fcntl.flock(handle, fcntl.LOCK_UN)
+
+
+def check_answer(answer: str) -> str:
+    """Return an answer, or say which there are."""
+    if answer not in ANSWERS:
+        raise DataError(f"An answer is one of {', '.join(ANSWERS)}. Got {answer!r} instead.")
+    return answer

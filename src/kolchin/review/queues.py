@@ -1,0 +1,190 @@
+"""What to ask first: questions in order of what an answer is expected to change in the list.
+
+Draws in which two records are together are the posterior given that they are the same; draws in
+which they are apart, given that they are not. So the draws say what the list of the records
+concerned would be after either answer, and with what probability it is given. The worth of a
+question is the expected number of records whose entity would be another one.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from kolchin.review.content import Content
+
+PAIRS, GROUPS, AUDIT = "pairs", "groups", "audit"
+OPEN = (0.01, 0.99)
+"""Pairs between are open; so are entities that are whole with less than the second."""
+
+MOST_DRAWS = 300
+MOST_QUESTIONS = 20_000
+MOST_LOOKED_AT = 10
+"""Draws, questions, and records of a question that its worth is computed from."""
+
+FIRST_OF_A_KIND = 5
+"""Pairs of each open question on which many hang that are asked before all others."""
+
+
+class Question(NamedTuple):
+    """A pair or a group by its rows; what the answer is expected to change, and why it is asked."""
+
+    queue: str
+    rows: tuple[int, ...]
+    probability: float
+    records: float = 0.0
+    links: float = 0.0
+    why: str = ""
+
+
+def pair_questions(content: Content) -> list[Question]:
+    """Return the pairs that the list has apart and that may be the same, most telling first.
+
+    Of the pairs of the same two entities one is asked. A few pairs of each kind on which many
+    others hang come before, whether they are apart in the list or not.
+    """
+    pairs = content.pairs.with_row_index("place").filter(
+        pl.col("probability").is_between(*OPEN, closed="left")
+    )
+    apart = _one_for_two_entities(pairs, content.labels)
+    first = [place for kind in content.kinds for place in kind.pairs.tolist()]
+    asked = pl.concat([apart, pairs.filter(pl.col("place").is_in(first))])
+    asked = asked.unique("place", maintain_order=True)
+    worth = _Worth(content, asked.select("record_a", "record_b").to_numpy())
+    questions = {
+        place: Question(PAIRS, (a, b), p, *worth.of_pair(a, b, p))
+        for place, a, b, p in asked.iter_rows()
+    }
+    told = dict(_first_of_kinds(content, questions))
+    rest = [one for place, one in questions.items() if place not in told]
+    within = [one for one in rest if content.labels[one.rows[0]] != content.labels[one.rows[1]]]
+    return [*told.values(), *sorted(within, key=_order)]
+
+
+def _one_for_two_entities(pairs: pl.DataFrame, labels: NDArray[np.int64]) -> pl.DataFrame:
+    """Return the most probable pair of each two entities of the list."""
+    a, b = labels[pairs["record_a"].to_numpy()], labels[pairs["record_b"].to_numpy()]
+    both = pairs.with_columns(one=pl.Series(np.minimum(a, b)), two=pl.Series(np.maximum(a, b)))
+    best = (
+        both.filter(pl.col("one") != pl.col("two"))
+        .sort("probability", "place", descending=[True, False])
+        .unique(["one", "two"], keep="first", maintain_order=True)
+    )
+    return best.head(MOST_QUESTIONS).select(pairs.columns)
+
+
+def _first_of_kinds(
+    content: Content, questions: dict[int, Question]
+) -> Iterator[tuple[int, Question]]:
+    """Yield some pairs of each kind, those that change most, with the question they stand for."""
+    for kind in content.kinds:
+        own = [(place, questions[place]) for place in kind.pairs.tolist() if place in questions]
+        own.sort(key=lambda item: _order(item[1]))
+        for place, question in own[:FIRST_OF_A_KIND]:
+            yield place, question._replace(why=kind.sentence)
+
+
+def group_questions(content: Content) -> list[Question]:
+    """Return the entities of the list that may be two, those that would change most first."""
+    labels = content.labels
+    order = np.argsort(labels, kind="stable")
+    groups = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
+    some = [group for group in groups if group.size > 1]
+    doubtful = _doubtful(content, some)
+    worth = _Worth(content, doubtful)
+    questions = (Question(GROUPS, tuple(g.tolist()), *worth.of_group(g)) for g in doubtful)
+    asked = [one for one in questions if one.probability < OPEN[1]]
+    return sorted(asked, key=_order)[:MOST_QUESTIONS]
+
+
+def _doubtful(content: Content, groups: Sequence[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
+    """Return the groups that have a pair which is not sure, or is not even listed."""
+    pairs, labels = content.pairs, content.labels
+    a, b = pairs["record_a"].to_numpy(), pairs["record_b"].to_numpy()
+    sure = (labels[a] == labels[b]) & (pairs["probability"].to_numpy() >= OPEN[1])
+    number = np.bincount(labels[a[sure]], minlength=int(labels.max(initial=-1)) + 1)
+    return [g for g in groups if number[labels[g[0]]] < g.size * (g.size - 1) // 2]
+
+
+def _order(question: Question) -> tuple[float, float, tuple[int, ...]]:
+    return -question.records, abs(question.probability - 0.5), question.rows
+
+
+class _Worth:
+    """What answers would change, from the draws of the records that are asked about."""
+
+    def __init__(self, content: Content, asked: Iterable[NDArray[np.int64]]) -> None:
+        self.labels = content.labels
+        asked = list(asked)
+        order = np.argsort(content.labels, kind="stable")
+        bounds = np.searchsorted(content.labels[order], np.arange(content.labels.max() + 2))
+        self.members = [order[i:j] for i, j in pairwise(bounds)]
+        entities = {int(e) for rows in asked for e in content.labels[np.asarray(rows)]}
+        rows = [self.members[entity][:MOST_LOOKED_AT] for entity in sorted(entities)]
+        named = np.unique(np.concatenate([*rows, *map(np.asarray, asked), np.zeros(0, np.int64)]))
+        self.place = dict(zip(named.astype(np.int64).tolist(), range(named.size), strict=True))
+        self.drawn = _drawn(content, named.astype(np.int64))
+
+    def of_pair(self, a: int, b: int, probability: float) -> tuple[float, float]:
+        """Return the records, and the links, that the answer is expected to change."""
+        rows = self._concerned(a, b)
+        together = self._together(rows)
+        before = self.labels[rows][:, None] == self.labels[rows]
+        same = together[:, rows.index(a), rows.index(b)]
+        expected = np.zeros(2)
+        for given, share in ((same, probability), (~same, 1 - probability)):
+            after = together[given].mean(axis=0) > 0.5 if given.any() else before
+            expected += share * _changed(before, after)
+        return float(expected[0]), float(expected[1])
+
+    def of_group(self, group: NDArray[np.int64]) -> tuple[float, float, float]:
+        """Return how probably a group is one, and what a look at it is expected to change."""
+        rows = group[:MOST_LOOKED_AT].tolist()
+        together = self._together(rows)
+        whole = float(together[:, 0].all(axis=1).mean())
+        largest = together.sum(axis=2).max(axis=1)
+        split = np.triu(~together, 1).sum(axis=(1, 2))
+        return whole, float((len(rows) - largest).mean()), float(split.mean())
+
+    def _concerned(self, a: int, b: int) -> list[int]:
+        """Return two records and some of those that the list has with them."""
+        with_them = [*self.members[self.labels[a]], *self.members[self.labels[b]]]
+        others = [int(row) for row in dict.fromkeys(with_them) if row not in (a, b)]
+        return [a, b, *(row for row in others if row in self.place)][:MOST_LOOKED_AT]
+
+    def _together(self, rows: Sequence[int]) -> NDArray[np.bool_]:
+        drawn = self.drawn[:, [self.place[row] for row in rows]]
+        together: NDArray[np.bool_] = drawn[:, :, None] == drawn[:, None, :]
+        return together
+
+
+def _changed(before: NDArray[np.bool_], after: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Count the records whose companions change, and the pairs that do."""
+    differ = before != after
+    return np.array([differ.any(axis=1).sum(), np.triu(differ, 1).sum()], dtype=np.float64)
+
+
+def _drawn(content: Content, rows: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Return the labels of some records in some draws, evenly from all chains."""
+    posterior = content.posterior
+    step = max(1, -(-len(posterior) // MOST_DRAWS))
+    thinned = posterior.thin(step) if step > 1 else posterior
+    if not rows.size:
+        return np.zeros((len(thinned), 0), dtype=np.int32)
+    return np.array([labels[rows] for labels in thinned], dtype=np.int32)
+
+
+def stopping_words(left: Sequence[Question], next_ones: int = 20) -> str:
+    """Say what more answers would change, so that a reader can decide to stop."""
+    if not left:
+        return "Nothing is left to ask."
+    number = min(next_ones, len(left))
+    soon = sum(one.links for one in left[:number])
+    answers = "The last answer" if len(left) == 1 else f"{number} more answers"
+    if soon < 0.5:
+        return f"{answers} would probably change no link: you can stop here."
+    links = "1 link" if round(soon) == 1 else f"{soon:,.0f} links"
+    return f"{answers} would change about {links}."

@@ -1,0 +1,157 @@
+"""Questions, answers, undo, the server's borders, and labels of other tools."""
+
+import json
+import multiprocessing
+
+import polars as pl
+import pytest
+from runs import desk_in
+from starlette.testclient import TestClient
+
+from kolchin.errors import DataError
+from kolchin.records.texts import Texts
+from kolchin.review.answers import Answer, AnswersFile, latest, now
+from kolchin.review.labels import read_labels
+from kolchin.review.server import Review, application
+
+
+def lines(folder):
+    return AnswersFile(folder / "answers.csv").read()
+
+
+def test_worth_is_what_an_answer_is_expected_to_change(desk):
+    (group,) = desk.queues["groups"]
+    assert len(desk.queues["pairs"]) == 4
+    for question in desk.queues["pairs"]:
+        assert question.records == pytest.approx(0.4 * 2)
+        assert question.links == pytest.approx(0.4)
+    assert (group.probability, group.records, group.links) == pytest.approx((0.8, 0.2, 0.4))
+
+
+def test_probabilities_are_hidden_until_answered(desk):
+    (shown,) = desk.questions("pairs", 0, 1)["questions"]
+    assert shown["probability"] is None
+    answered = desk.answer("pairs", 0, "same")
+    assert answered["question"]["probability"] == pytest.approx(0.4)
+    assert answered["next"] == 1
+
+
+def test_undo_is_appended_and_brings_back_what_stood(desk, tmp_path):
+    desk.answer("pairs", 0, "same")
+    desk.answer("pairs", 0, "different")
+    desk.undo("pairs", 0)
+    assert [one.answer for one in latest(lines(tmp_path)).values()] == ["same"]
+    desk.undo()
+    assert latest(lines(tmp_path)) == {}
+    assert len(lines(tmp_path)) == 4
+    assert desk.state()["queues"][0]["answered"] == 0
+    assert desk.undo()["question"] is None
+
+
+def test_who_does_not_belong_is_different_from_all_others(desk, tmp_path):
+    with pytest.raises(DataError, match="Mark the records"):
+        desk.answer("groups", 0, "different")
+    desk.answer("groups", 0, "different", [10])
+    said = {(one.pair, one.answer) for one in lines(tmp_path)}
+    assert said == {(("r10", "r8"), "different"), (("r10", "r9"), "different")}
+    assert desk.questions("groups", 0, 1)["questions"][0]["marked"] == (10,)
+    desk.answer("groups", 0, "same")
+    standing = {one.pair: one.answer for one in latest(lines(tmp_path)).values()}
+    assert standing[("r8", "r9")] == standing[("r10", "r9")] == "same"
+    assert standing[("r10", "r8")] == "unsure"
+
+
+def test_another_reviewer_sees_what_is_done_and_keeps_an_answer_of_their_own(desk, tmp_path):
+    other = desk_in(tmp_path, "bob")
+    assert other.state()["queues"][0]["answered"] == 0
+    desk.answer("pairs", 0, "same")
+    assert other.state()["queues"][0]["next"] == 1
+    other.answer("pairs", 0, "different")
+    assert len(latest(lines(tmp_path))) == 2
+
+
+def write_many(path, who):
+    file = AnswersFile(path)
+    for k in range(50):
+        file.append([Answer(f"{k}", 'a "b"\n', "same", who, now(), "pairs")])
+
+
+def test_two_writers_lose_nothing(tmp_path):
+    path = tmp_path / "answers.csv"
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=write_many, args=(path, who)) for who in "xy"]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert len(latest(AnswersFile(path).read())) == 100
+    assert path.read_text().startswith("record_a,record_b,answer,reviewer,time,queue\n")
+
+
+def test_half_a_line_costs_only_itself(tmp_path):
+    path = tmp_path / "answers.csv"
+    AnswersFile(path).append([Answer("1", "2", "same", "x", now(), "pairs")])
+    with path.open("a") as file:
+        file.write('3,"4')
+    AnswersFile(path).append([Answer("5", "6", "same", "x", now(), "pairs")])
+    assert [one.pair for one in AnswersFile(path).read()] == [("1", "2"), ("5", "6")]
+
+
+def test_only_who_knows_the_address_on_this_machine_is_answered(desk, tmp_path):
+    app = application(desk, "token")
+    here = TestClient(app, base_url="http://127.0.0.1:1234")
+    assert here.get("/token/").status_code == 200
+    assert here.get("/other/").status_code == 404
+    assert here.get("/token/secrets").status_code == 404
+    assert "connect-src 'self'" in here.get("/token/review.js").headers["content-security-policy"]
+    said = {"queue": "pairs", "number": 0, "answer": "same"}
+    assert here.post("/other/api/answer", json=said).status_code == 404
+    assert here.post("/token/api/answer", content=json.dumps(said)).status_code == 400
+    elsewhere = TestClient(app, base_url="http://evil.example")
+    assert elsewhere.get("/token/").status_code == 400
+    assert elsewhere.post("/token/api/answer", json=said).status_code == 400
+    assert lines(tmp_path) == []
+    assert here.post("/token/api/answer", json=said).json()["next"] == 1
+    assert here.post("/token/api/answer", json={**said, "number": 99}).status_code == 400
+    assert here.get("/token/api/state").json()["queues"][0]["answered"] == 1
+    assert len(lines(tmp_path)) == 1
+
+
+def test_it_serves_on_this_machine_and_ends(desk):
+    import httpx
+
+    with Review(desk) as served:
+        assert served.address.startswith(f"http://127.0.0.1:{served.port}/")
+        assert httpx.get(served.address).status_code == 200
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(served.address)
+
+
+IDS = pl.Series(["1", "2", "3"])
+TEXTS = Texts.of(pl.DataFrame({"name": ["Ann", "Anne", "Bob"], "city": ["Rome", None, "Rome"]}))
+
+
+def test_labels_of_splink(tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_text("unique_id_l,unique_id_r,clerical_match_score\n1,2,0.9\n1,3,0\n2,3,0.5\n")
+    found = read_labels(path, IDS, TEXTS, "x").answers
+    assert [one.answer for one in found] == ["same", "different", "unsure"]
+    path.write_text("unique_id_l,unique_id_r,clerical_match_score\n1,9,0.9\n1,1,2\n")
+    with pytest.raises(DataError) as fault:
+        read_labels(path, IDS, TEXTS, "x")
+    for words in ("9", "themselves", "from 0 to 1"):
+        assert words in str(fault.value)
+
+
+def test_labels_of_dedupe(tmp_path):
+    ann, anne = {"name": "ann", "city": "rome"}, {"name": "anne", "city": None}
+    bob, eve = {"name": "bob", "city": "rome"}, {"name": "eve", "city": "rome"}
+    tuple_of = {"__class__": "tuple", "__value__": [ann, anne]}
+    path = tmp_path / "training.json"
+    path.write_text(json.dumps({"match": [tuple_of], "distinct": [[ann, bob], [ann, eve]]}))
+    found = read_labels(path, IDS, TEXTS, "x")
+    assert [one[:3] for one in found.answers] == [("1", "2", "same"), ("1", "3", "different")]
+    assert found.notes == ["1 of 3 pairs have a record that is not in the table."]
+    path.write_text("{}")
+    with pytest.raises(DataError, match="no training file"):
+        read_labels(path, IDS, TEXTS, "x")
