@@ -7,6 +7,7 @@ from kolchin.posterior import Posterior
 from kolchin.posterior.draws import Draw
 from kolchin.records.texts import Texts
 from kolchin.review import Content
+from kolchin.review.answers import Answer, AnswersFile, now
 from kolchin.review.desk import Desk
 from kolchin.review.queues import group_questions, pair_questions
 
@@ -50,3 +51,9 @@ def desk_in(folder, reviewer="ann", n_pairs=4):
     content = content_in(folder, n_pairs)
     queues = {"pairs": pair_questions(content), "groups": group_questions(content)}
     return Desk(content, queues, reviewer)
+
+
+def write_many(path, who):
+    file = AnswersFile(path)
+    for k in range(50):
+        file.append([Answer(f"{k}", 'a "b"\n', "same", who, now(), "pairs")])

@@ -3,16 +3,16 @@
 import json
 import multiprocessing
 
+import httpx
 import polars as pl
 import pytest
-from runs import desk_in
-from starlette.testclient import TestClient
+from runs import desk_in, write_many
 
 from kolchin.errors import DataError
 from kolchin.records.texts import Texts
 from kolchin.review.answers import Answer, AnswersFile, latest, now
 from kolchin.review.labels import read_labels
-from kolchin.review.server import Review, application
+from kolchin.review.server import Review
 
 
 def lines(folder):
@@ -70,12 +70,6 @@ def test_another_reviewer_sees_what_is_done_and_keeps_an_answer_of_their_own(des
     assert len(latest(lines(tmp_path))) == 2
 
 
-def write_many(path, who):
-    file = AnswersFile(path)
-    for k in range(50):
-        file.append([Answer(f"{k}", 'a "b"\n', "same", who, now(), "pairs")])
-
-
 def test_two_writers_lose_nothing(tmp_path):
     path = tmp_path / "answers.csv"
     context = multiprocessing.get_context("spawn")
@@ -98,28 +92,28 @@ def test_half_a_line_costs_only_itself(tmp_path):
 
 
 def test_only_who_knows_the_address_on_this_machine_is_answered(desk, tmp_path):
-    app = application(desk, "token")
-    here = TestClient(app, base_url="http://127.0.0.1:1234")
-    assert here.get("/token/").status_code == 200
-    assert here.get("/other/").status_code == 404
-    assert here.get("/token/secrets").status_code == 404
-    assert "connect-src 'self'" in here.get("/token/review.js").headers["content-security-policy"]
     said = {"queue": "pairs", "number": 0, "answer": "same"}
-    assert here.post("/other/api/answer", json=said).status_code == 404
-    assert here.post("/token/api/answer", content=json.dumps(said)).status_code == 400
-    elsewhere = TestClient(app, base_url="http://evil.example")
-    assert elsewhere.get("/token/").status_code == 400
-    assert elsewhere.post("/token/api/answer", json=said).status_code == 400
-    assert lines(tmp_path) == []
-    assert here.post("/token/api/answer", json=said).json()["next"] == 1
-    assert here.post("/token/api/answer", json={**said, "number": 99}).status_code == 400
-    assert here.get("/token/api/state").json()["queues"][0]["answered"] == 1
+    evil = {"Host": "evil.example"}
+    with Review(desk) as served, httpx.Client() as client:
+        here, root = served.address, f"http://127.0.0.1:{served.port}/"
+        assert client.get(here).status_code == 200
+        assert client.get(f"{root}other/").status_code == 404
+        assert client.get(f"{here}secrets").status_code == 404
+        policy = client.get(f"{here}review.js").headers["content-security-policy"]
+        assert "connect-src 'self'" in policy
+        assert client.post(f"{root}other/api/answer", json=said).status_code == 404
+        assert client.post(f"{here}api/answer", content=json.dumps(said)).status_code == 400
+        assert client.get(here, headers=evil).status_code == 400
+        assert client.post(f"{here}api/answer", json=said, headers=evil).status_code == 400
+        assert lines(tmp_path) == []
+        assert client.post(f"{here}api/answer", json=said).json()["next"] == 1
+        beyond = {**said, "number": 99}
+        assert client.post(f"{here}api/answer", json=beyond).status_code == 400
+        assert client.get(f"{here}api/state").json()["queues"][0]["answered"] == 1
     assert len(lines(tmp_path)) == 1
 
 
 def test_it_serves_on_this_machine_and_ends(desk):
-    import httpx
-
     with Review(desk) as served:
         assert served.address.startswith(f"http://127.0.0.1:{served.port}/")
         assert httpx.get(served.address).status_code == 200
