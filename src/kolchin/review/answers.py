@@ -8,14 +8,17 @@ import csv
 import io
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from datetime import UTC, datetime
+from io import FileIO
 from pathlib import Path
 from typing import NamedTuple
+
+from filelock import FileLock
 
 from kolchin.errors import DataError
 
 FILE = "answers.csv"
+LOCK = ".answers.lock"
 COLUMNS = ("record_a", "record_b", "answer", "reviewer", "time", "queue")
 SAME, DIFFERENT, UNSURE = "same", "different", "unsure"
 ANSWERS = (SAME, DIFFERENT, UNSURE)
@@ -75,15 +78,11 @@ class AnswersFile:
         """Add lines; when this returns, they are on the disk itself."""
         buffer = io.StringIO()
         csv.writer(buffer, lineterminator="\n").writerows(answers)
-        handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-        try:
-            with _locked(handle):
-                text = _opening(handle) + buffer.getvalue().encode()
-                while text:
-                    text = text[os.write(handle, text) :]
-                os.fsync(handle)
-        finally:
-            os.close(handle)
+        with FileLock(self.path.with_name(LOCK)), self.path.open("a+b", buffering=0) as file:
+            text = _opening(file) + buffer.getvalue().encode()
+            while text:
+                text = text[file.write(text) :]
+            os.fsync(file.fileno())
 
     def read(self) -> list[Answer]:
         """Return all answers so far, in the order in which they were given."""
@@ -129,32 +128,15 @@ def _parsed(text: str) -> Iterator[Answer]:
             yield Answer(*row)
 
 
-def _opening(handle: int) -> bytes:
+def _opening(file: FileIO) -> bytes:
     """Return what must stand before new lines: the heading, or the end of half a line."""
-    size = os.lseek(handle, 0, os.SEEK_END)
-    if size == 0:
+    file.seek(0)
+    text = file.readall()
+    if not text:
         return (",".join(COLUMNS) + "\n").encode()
-    os.lseek(handle, 0, os.SEEK_SET)
-    with os.fdopen(os.dup(handle), "rb") as file:
-        text = file.read()
     if text.endswith(b"\n") and text.count(b'"') % 2 == 0:
         return b""
     return b'"\n' if text.count(b'"') % 2 else b"\n"
-
-
-@contextmanager
-def _locked(handle: int) -> Iterator[None]:
-    """Wait until no other process writes, and keep others out."""
-    if os.name == "nt":  # pragma: no cover
-        yield
-        return
-    import fcntl
-
-    fcntl.flock(handle, fcntl.LOCK_EX)
-    try:
-        yield
-    finally:
-        fcntl.flock(handle, fcntl.LOCK_UN)
 
 
 def check_answer(answer: str) -> str:
