@@ -314,9 +314,9 @@ def test_all_values_missing(n_fields):
 @pytest.mark.parametrize("missing", [0.0, 0.4])
 def test_sixteen_fields_are_fast(missing):
     patterns, chances = arbitrary(16, 3000, n_records=5000, missing=missing)
-    start = time.perf_counter()
+    start = time.process_time()
     dependence = learn(patterns, chances)
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
     check(dependence, 16)
 
 

@@ -11,7 +11,6 @@ Chance (`chance`) is thus known, and only what exceeds it can be explained by sh
 entities. m, rho, tau and pi are where chains start.
 """
 
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -20,14 +19,14 @@ from numpy.typing import NDArray
 from kolchin.comparison.base import falling_weights
 from kolchin.likelihoods import error_counts
 from kolchin.likelihoods.chance import Coincidences
-from kolchin.likelihoods.kernels import share_out
+from kolchin.likelihoods.doubts import Rates, find_doubts
+from kolchin.likelihoods.kernels import class_weights, kept_gains, share_out
 from kolchin.likelihoods.sharing import (
     LEAST_PAIRS,
     LEAST_SHARE,
     Chances,
     Patterns,
     Sets,
-    agreement,
     find_sets,
     most_links,
 )
@@ -64,14 +63,11 @@ most, and how many pairs that is worth; as many weigh the levels beside a shared
 FIRST_LINKS = 0.5
 """Share of the links that there may be, before anything is fitted."""
 
-DOUBTFUL_LINKS, DOUBTFUL_LIFT, MOST_DOUBTFUL, MOST_DOUBTED = 3.0, 3.0, 10, 50.0
-DOUBTFUL_PAIRS, DOUBTFUL_WEIGHT = 0.1, 0.5
-"""Pairs that differ in the same fields far more often than errors would come together: those fields
-may have been replaced at once, or the others are shared by unrelated records. It is asked where so
-many links hang on it, and so many times more than independent errors would give, of at most so
-many sets, and where fewer than so many links hang on it: more are told apart by the rules of
-`sharing`. At the start of a chain so many pairs share each set, and to be replaced at once has a
-prior weight of so many pairs."""
+DOUBTFUL_LINKS = 0.02
+"""Patterns of which so many pairs are linked may be of another making."""
+
+FAR_MORE = 2.0
+"""Fields that tell so many times more than those that differ are not shared by coincidence."""
 
 NEGLIGIBLE = 1e-4
 """Patterns of which fewer pairs are linked or share anything are looked at now and then only."""
@@ -184,6 +180,10 @@ def learn_dependence(
         fit.run()
         patterns, chances = patterns._replace(log_gain=fit.gain), fit.chances
     assert fit is not None
+    doubted = fit.sets_in_doubt()
+    if doubted is not None:
+        fit = _Fit(patterns, chances, doubted, coincidences, fit)
+        fit.run()
     fit.learn_chance(unseen=True)
     return Learnt(fit.dependence(), fit.chances.u, fit.gain)
 
@@ -236,7 +236,7 @@ class _Fit:
         self.m_weights = np.maximum(self.m_weights, LEAST_NEAR)
         self.m_weights[last] = np.maximum(self.m_weights[last], LEAST_DIFFERENT)
         self.sets = list(sets.shared)
-        self.known, self.couples = sets.known, sets.couples
+        self.known, self.couples, self.doubted = sets.known, sets.couples, sets.doubted
         self.n_shared = np.array(list(sets.shared.values()))
         self.shared = self._masks(self.sets)
         self.leak = np.where(self._counted[:, None] | self.shared, 0.0, LEAK)
@@ -285,58 +285,80 @@ class _Fit:
         """Return what was learnt."""
         most = LARGEST_SHARE * self.chances.n_pairs
         n_shared = self.n_shared * (most / max(self.n_shared.sum(), most, 1.0))
-        doubtful = self.doubtful_sets()
-        whole = (1 << len(self.chances.u)) - 1
-        # Who moves takes the whole address along, which unrelated records share.
-        moving = [one for one in doubtful if any(c & ~one == c for c in self.couples)]
-        shared = self._masks([one for one in doubtful if one not in {*self.sets, *moving}])
-        differing = self._masks([whole & ~one for one in doubtful])
-        new = [not (row == self.replaced).all(axis=1).any() for row in differing]
-        replaced = differing[new].reshape(-1, differing.shape[1])
-        more, n_more = len(shared), len(replaced)
-        rho = np.append(self.rho, np.full(n_more, 0.1 / max(self.n_linked, 1.0)))
+        return self._learnt(n_shared)
+
+    def _learnt(self, n_shared: FloatArray) -> Dependence:
         return Dependence(
-            np.concatenate([self.shared, shared]),
-            np.append(n_shared, np.full(more, DOUBTFUL_PAIRS)),
+            self.shared,
+            n_shared,
             self.chances.n_pairs,
             self.typed,
-            np.concatenate([self.replaced, replaced]),
-            rho / rho.sum(),
-            np.append(self.rho_weights, np.full(n_more, DOUBTFUL_WEIGHT)),
+            self.replaced,
+            self.rho,
+            self.rho_weights,
             self.m,
             self.m_weights,
-            np.concatenate([self.leak, np.zeros(shared.shape)]),
-            np.concatenate([self.loose, np.zeros((more, self.loose.shape[1]))]),
-            np.append(~self._counted, np.ones(more, dtype=bool)),
+            self.leak,
+            self.loose,
+            ~self._counted,
             self.tau,
         )
 
-    def doubtful_sets(self) -> list[int]:
-        """Return sets that may be shared by pairs that now count as linked with several errors.
+    def sets_in_doubt(self) -> Sets | None:
+        """Return the sets with those that would explain links better than errors do, if any.
 
-        All fields but those that differ, where links differ in just these far more often than
-        errors would come together by chance, and nobody agrees on the others by chance. The sets on
-        which most links hang come first.
+        Pairs that agree on a set alone are unrelated records that share it, or records of one
+        entity in which all else was replaced at once.
         """
-        if self.shares is None:
-            return []
-        n_fields = len(self.chances.u)
-        bits, whole = 1 << np.arange(n_fields), (1 << n_fields) - 1
-        agree, apart = agreement(self.patterns, self.chances)
-        n_apart = apart.sum(axis=1)
-        clear = (n_apart >= 2) & (n_apart <= (n_fields + 1) // 2) & (agree.sum(axis=1) >= 2)
-        links = np.bincount((apart @ bits)[clear], self.shares.linked[clear], minlength=whole + 1)
-        expected = np.array([self.n_linked])
-        for f, (a, b) in enumerate(pairwise(self.offsets)):
-            failing = float(self.m[a:b][~self.chances.agrees[f]].sum())
-            expected = np.concatenate([expected * (1 - failing), expected * failing])
-        many = links >= np.maximum(DOUBTFUL_LINKS, DOUBTFUL_LIFT * expected)
-        by_chance = np.array([self.chances.n_pairs])
-        for u in self.chances.u:
-            by_chance = np.concatenate([by_chance * u[0], by_chance])
-        many &= (links < MOST_DOUBTED) & (by_chance < 1)
-        ranked = np.argsort(-links, kind="stable")
-        return [whole & ~int(one) for one in ranked if many[one]][:MOST_DOUBTFUL]
+        whole = (1 << len(self.chances.u)) - 1
+        shared, replaced = dict(zip(self.sets, self.n_shared.tolist(), strict=True)), []
+        for one, n_pairs in find_doubts(self._rates()).items():
+            rest = whole & ~one
+            may_share, may_replace = self._readings(one, rest)
+            if may_share:
+                shared.setdefault(one, n_pairs)
+            if may_replace and 2 <= rest.bit_count() <= (len(self.chances.u) + 1) // 2:
+                replaced.append(rest)
+        doubted = {*shared} - {*self.sets}
+        if not doubted and not replaced:
+            return None
+        bits = (self.replaced[1:] @ (1 << np.arange(self.replaced.shape[1]))).tolist()
+        replaced = [one for one in replaced if one not in bits]
+        return Sets(shared, self.known, [*bits, *replaced], self.couples, (*doubted, *replaced))
+
+    def _readings(self, agreed: int, rest: int) -> tuple[bool, bool]:
+        """Tell whether a set may be shared by unrelated records, and whether the rest be replaced.
+
+        What unrelated records share, as they do an address, is what changes at once, too: where one
+        reading has such fields together and the other has not, that one counts. But who agrees on
+        far more than differs is the same.
+        """
+        known = [*self.couples, *(one for one in self.sets if one.bit_count() >= 2)]
+        together, moved = (any(not few & ~many for few in known) for many in (agreed, rest))
+        says = [
+            -np.log(float(u[0])) * float(self.chances.shows[1 << f])
+            for f, u in enumerate(self.chances.u)
+        ]
+        agreeing, differing = (
+            sum(bits for f, bits in enumerate(says) if many >> f & 1) for many in (agreed, rest)
+        )
+        may_share = together >= moved and agreeing < FAR_MORE * differing
+        return may_share, moved >= together or not may_share
+
+    def _rates(self) -> Rates:
+        """Return how many pairs are expected to show the patterns of links that differ."""
+        assert self.shares is not None
+        differ = (self.patterns.levels > 0).any(axis=1)
+        (rows,) = np.nonzero((self.shares.linked > DOUBTFUL_LINKS) & differ)
+        place, gain = self.place[rows].astype(np.int32), self.gain[rows]
+        replaced = (self.replaced @ (1 << np.arange(self.replaced.shape[1]))).astype(np.int64)
+        tilts = error_counts.tilts(self.wrong, self.tau)
+        linked = class_weights(place, replaced, self.rho, self.m, tilts, self.offsets)
+        linked *= kept_gains(place, gain, replaced, int(self.offsets[-1]))
+        learnt = self._learnt(self.n_shared)
+        unlinked = self.chances.n_pairs * np.exp(learnt.log_unlinked(place, gain))
+        expected = unlinked + self.n_linked * linked.sum(axis=1)
+        return Rates(self.patterns.number[rows], expected, learnt.log_typed(place, gain))
 
     def learn_chance(self, unseen: bool = False, rows: IntArray | None = None) -> None:
         """Take what is linked, as things stand, out of the pairs that agree.
@@ -507,12 +529,13 @@ class _Fit:
         return result
 
     def _prune(self, by_entity: FloatArray) -> None:
+        """Drop sets that explain few pairs, but for those that are asked about."""
         least = max(LEAST_SHARE * self.n_records, LEAST_PAIRS)
-        kept = self.n_shared > least
+        kept = (self.n_shared > least) | np.isin(self.sets, self.doubted)
         self.sets = [one for one, stays in zip(self.sets, kept, strict=True) if stays]
         self.n_shared, self.shared = self.n_shared[kept], self.shared[kept]
         self.leak, self.loose = self.leak[kept], self.loose[kept]
-        stays = by_entity > least
-        stays[0] = True
+        bits = self.replaced @ (1 << np.arange(self.replaced.shape[1]))
+        stays = (by_entity > least) | np.isin(bits, (0, *self.doubted))
         self.replaced, self.rho_weights = self.replaced[stays], self.rho_weights[stays]
         self.rho = self.rho[stays] / self.rho[stays].sum()

@@ -91,13 +91,15 @@ class Sets(NamedTuple):
     """Sets of fields, as bits: shared, with a first guess of the pairs, and replaced at once.
 
     ``known[set]`` is the number of pairs that share at least the set, where it was counted.
-    ``couples`` are those of two fields that may be replaced at once.
+    ``couples`` are those of two fields that may be replaced at once; ``doubted`` are sets that are
+    asked about, however few pairs there are.
     """
 
     shared: dict[int, float]
     known: dict[int, float]
     replaced: list[int]
     couples: tuple[int, ...] = ()
+    doubted: tuple[int, ...] = ()
 
 
 class Counts(NamedTuple):

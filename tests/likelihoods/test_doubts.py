@@ -1,0 +1,84 @@
+"""Sets of fields that explain links better than errors do."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+
+from kolchin.likelihoods.doubts import LEAST_GAIN, Rates, find_doubts
+from kolchin.likelihoods.exemplar import Exemplar
+from kolchin.model import Model
+from kolchin.records import load
+from kolchin.simulation.people import simulate_people
+
+N_FIELDS, U, M, TYPED = 4, 0.01, 0.9, 0.998
+TWINS = 0b0111
+
+
+def all_patterns():
+    """Every pattern of exact (0) and different (1) fields but that of all exact."""
+    levels = (np.arange(1, 1 << N_FIELDS)[:, None] >> np.arange(N_FIELDS)) & 1
+    log_typed = np.where(levels == 0, np.log(TYPED / U), np.log((1 - TYPED) / (1 - U)))
+    linked = np.where(levels == 0, M / U, (1 - M) / (1 - U)).prod(axis=1)
+    chance = np.where(levels == 0, U, 1 - U).prod(axis=1)
+    return chance, 1e5 + 1000 * linked, log_typed
+
+
+def simulated(n_twins, seed=1):
+    """Pairs of each pattern, as expected and with some that share three fields besides."""
+    chance, expected, log_typed = all_patterns()
+    fields = (TWINS >> np.arange(N_FIELDS)) & 1 == 1
+    sharing = chance * np.exp(log_typed[:, fields].sum(axis=1))
+    rng = np.random.default_rng(seed)
+    number = rng.poisson(chance * expected + n_twins * sharing).astype(float)
+    return Rates(number, expected, log_typed)
+
+
+@pytest.mark.statistical
+def test_little_is_found_where_errors_explain_all():
+    """A gain of 3 by luck has a chance of about 1% a set, and there are ten sets."""
+    found = [find_doubts(simulated(0, seed)) for seed in range(20)]
+    assert sum(map(bool, found)) <= 5
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("seed", range(5))
+def test_the_set_and_its_number_of_pairs_are_found(seed):
+    found = find_doubts(simulated(200, seed))
+    assert next(iter(found)) == TWINS
+    assert found[TWINS] == pytest.approx(200, abs=80)
+
+
+def test_the_gain_is_the_best_of_all_numbers():
+    rates = simulated(200)
+    (number,) = (found for one, found in find_doubts(rates).items() if one == TWINS)
+    fields = (TWINS >> np.arange(N_FIELDS)) & 1 == 1
+    ratio = np.exp(rates.log_typed[:, fields].sum(axis=1)) / rates.expected
+
+    def loss(nu):
+        return nu - (rates.number * np.log1p(nu * ratio)).sum()
+
+    best = minimize_scalar(loss, bounds=(0, 1000), method="bounded")
+    assert -best.fun > LEAST_GAIN
+    assert loss(number) == pytest.approx(best.fun, abs=0.05)
+
+
+def learn(**options):
+    """The likelihood of simulated people, and the fields by name."""
+    shares = dict.fromkeys(("households", "twins", "moved", "emails_from_names"), 0.0)
+    table = simulate_people(1000, seed=1, **{**shares, **options})
+    loaded = load(table, id="rec_id", truth="ent_id")
+    return Model(loaded.records).compared
+
+
+@pytest.mark.parametrize(
+    ("option", "share", "expected"), [("twins", 0.08, True), ("moved", 0.3, False)]
+)
+def test_twins_share_and_who_moves_does_not(option, share, expected):
+    pytest.importorskip("names")
+    likelihood = learn(**{option: share})
+    assert isinstance(likelihood, Exemplar)
+    names = [set(likelihood.listed(fields)) for fields in likelihood.dependence.shared]
+    shared = [one for one in names if {"last_name", "birth_date"} <= one]
+    replaced = [set(likelihood.listed(fields)) for fields in likelihood.dependence.replaced]
+    assert bool(shared) is expected
+    assert any({"street", "postcode"} <= one for one in replaced) is not expected
