@@ -193,16 +193,13 @@ def resolve(
     table: Annotated[
         list[str],
         typer.Argument(
-            help="The table: one file, folder or sqlite:///FILE, or several files to link.",
+            help="The table: one file, folder or database (sqlite:///FILE, duckdb:///FILE, "
+            "postgresql://HOST/DB), or several files to link.",
             metavar="TABLE",
         ),
     ],
-    name: Annotated[
-        str | None, typer.Option("--table", help="The table of an SQLite database.")
-    ] = None,
-    query: Annotated[
-        str | None, typer.Option(help="A SELECT that an SQLite database answers.")
-    ] = None,
+    name: Annotated[str | None, typer.Option("--table", help="The table of a database.")] = None,
+    query: Annotated[str | None, typer.Option(help="A SELECT that a database answers.")] = None,
     out: Annotated[
         Path | None, typer.Option(help="The directory to write to; TABLE.resolved by default.")
     ] = None,
@@ -260,7 +257,7 @@ def resolve(
     sampling early: results are made from what was drawn, and 'kolchin resume' goes on.
     """
     from kolchin import resolution
-    from kolchin.databases.sqlite import path_of
+    from kolchin.databases import path_of
     from kolchin.records.renaming import read_renames
     from kolchin.resolution.settings import seconds_of
 
@@ -408,6 +405,30 @@ def golden(
 
     for line in write_golden(directory, rules):
         _say(line)
+
+
+@app.command()
+def write(
+    directory: Directory,
+    uri: Annotated[
+        str,
+        typer.Argument(
+            help="sqlite:///FILE, duckdb:///FILE or postgresql://HOST/DB.", metavar="URI"
+        ),
+    ],
+    prefix: Annotated[
+        str, typer.Option(help="What the names of the tables begin with.")
+    ] = "kolchin_",
+    append: Annotated[
+        bool, typer.Option("--append", help="Keep what earlier runs wrote beside it.")
+    ] = False,
+) -> None:
+    """Write entities, links and golden records to a database, in one transaction."""
+    from kolchin.resolution import Result
+
+    written = Result.load(directory).write(uri, prefix, append)
+    for name, n_rows in written.n_rows.items():
+        _say(f"{name}: {n_rows:,} rows of run {written.run}.")
 
 
 @app.command()

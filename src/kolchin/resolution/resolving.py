@@ -67,8 +67,9 @@ def resolve(
     Parameters
     ----------
     data
-        A path, several paths, a DataFrame of any kind, a list of dictionaries, or an SQLite
-        database: its file, ``"sqlite:///FILE"`` or a connection.
+        A path, several paths, a DataFrame of any kind, a list of dictionaries, or a database:
+        ``"sqlite:///FILE"``, ``"duckdb:///FILE"``, ``"postgresql://HOST/DB"``, or any DB-API, ADBC
+        or DuckDB connection.
     table, query
         Of a database, the table to read (the only one by default), or a SELECT.
     fields

@@ -42,6 +42,7 @@ from kolchin.resolution.truth import true_entities
 from kolchin.work import Work
 
 if TYPE_CHECKING:
+    from kolchin.databases import Written
     from kolchin.review.server import Review
 
 MIN_PROBABILITY = 0.01
@@ -348,6 +349,33 @@ class Result:
             sys.stderr.write(f"The review page is at {served.address} (Ctrl-C ends it)\n")
             served.wait()
         return served
+
+    def write(
+        self,
+        target: Any,
+        prefix: str = "kolchin_",
+        append: bool = False,
+        rules: str | Path | Mapping[str, Any] | None = None,
+    ) -> "Written":
+        """Write entities, links and golden records to a database, in one transaction.
+
+        Parameters
+        ----------
+        target
+            ``"sqlite:///FILE"``, ``"duckdb:///FILE"``, ``"postgresql://HOST/DB"``, or a connection
+            of sqlite3, DuckDB or ADBC's driver for Postgres, whose open transaction, if there is
+            one, is committed with the tables, or taken back if they cannot be written.
+        prefix
+            What the names of the tables begin with. No other tables are touched, and those of
+            these names only if they were written here.
+        append
+            Keep what earlier runs wrote beside it, instead of replacing it.
+        rules
+            As in `golden`; by default those that the run's directory keeps.
+        """
+        from kolchin.resolution.writing import write_result
+
+        return write_result(self, target, prefix, append, rules)
 
     def merged(self) -> pl.DataFrame:
         """Return the input with its types, and entities and confidence beside it.
