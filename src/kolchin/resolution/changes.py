@@ -10,13 +10,13 @@ import polars as pl
 from kolchin.errors import DataError
 from kolchin.files import replacing
 from kolchin.resolution.events import (
-    UNKNOWN,
     Groupings,
-    event_probabilities,
-    events_of,
     moved_records,
+    plain_events,
+    weighed_events,
 )
 from kolchin.resolution.explanation import Explanation
+from kolchin.resolution.identity import Before
 from kolchin.resolution.result import Result
 from kolchin.terminal import table_text
 
@@ -109,12 +109,6 @@ def _cell(value: Any) -> str:
     return "(missing)" if value is None else str(value)
 
 
-def plain_events(events: pl.DataFrame) -> pl.DataFrame:
-    """Return events as a CSV file holds them."""
-    earlier = pl.col("from_entities").cast(pl.List(pl.String)).list.join(" ")
-    return events.with_columns(earlier, pl.col("probability").round(6))
-
-
 def diff(before: Result | str | Path, after: Result | str | Path) -> Changes:
     """Say what changed between two results: unchanged, created, grew, merged, split, moved.
 
@@ -140,13 +134,12 @@ def diff(before: Result | str | Path, after: Result | str | Path) -> Changes:
             "(column 'record' of the entities). Name the same id column in both."
         )
     groupings = _matched(old, new, *ids)
-    events = events_of(groupings)
     sure = new.entities["confidence"].to_numpy()
-    chances = event_probabilities(events, groupings, new.posterior, sure)
+    events = weighed_events(groupings, new.posterior, sure)
     moved = moved_records(groupings, events)
     named = new.entities["record"].gather(moved["row"]).alias("record")
     return Changes(
-        events.with_columns(pl.Series("probability", chances)),
+        events,
         moved.select(named, "from_entity", "to_entity"),
         _surprising(old, new),
         (old.entities["entity"].n_unique(), new.entities["entity"].n_unique()),
@@ -164,12 +157,9 @@ def _ids(result: Result) -> pl.Series:
 
 
 def _matched(old: Result, new: Result, old_ids: pl.Series, new_ids: pl.Series) -> Groupings:
-    earlier = pl.DataFrame({"record": old_ids, "old": old.entities["entity"]})
-    later = pl.DataFrame({"record": new_ids, "new": new.entities["entity"]})
-    both = later.join(earlier, on="record", how="left", maintain_order="left")
-    lost = earlier.join(later, on="record", how="anti")["old"].to_numpy()
-    before = both["old"].fill_null(UNKNOWN).to_numpy().astype(np.int64)
-    return Groupings(before, both["new"].to_numpy().astype(np.int64), lost.astype(np.int64))
+    before = Before.of(old_ids, old.entities["entity"].to_numpy(), 0)
+    after = new.entities["entity"].to_numpy().astype(np.int64)
+    return Groupings(before.entity_of(new_ids), after, before.lost(new_ids))
 
 
 def _surprising(old: Result, new: Result) -> tuple[Surprise, ...]:

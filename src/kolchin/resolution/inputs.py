@@ -34,11 +34,15 @@ from kolchin.records.parquet import Parts
 from kolchin.records.texts import Texts
 from kolchin.records.typing import typed
 from kolchin.records.vocabulary import Vocabulary
+from kolchin.resolution.identity import Before
 
 KINDS: dict[str, Any] = {
     kind.__name__: kind
     for kind in (Categorical, Text, Name, Words, Date, Number, Email, Phone, Code)
 }
+
+BEFORE = "before"
+"""The name of the file with the list that was before."""
 
 UNREADABLE = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile)
 """What NumPy and JSON raise on a file that is damaged or is no such file."""
@@ -59,6 +63,8 @@ class Input:
     notes : what a user should know.
     fingerprint : a hash of the content that matters.
     types : the types of the input's columns that are no text.
+    cleaning : how values were read: ``normalise`` and ``missing``, as they were given.
+    before : the list that was before records were added, whose ids stay.
     """
 
     title: str
@@ -70,6 +76,8 @@ class Input:
     notes: tuple[str, ...]
     fingerprint: str
     types: Mapping[str, str] = field(default_factory=dict)
+    cleaning: Mapping[str, Any] = field(default_factory=dict)
+    before: Before | None = None
 
     @classmethod
     def of(cls, loaded: Loaded, title: str) -> Self:
@@ -143,6 +151,9 @@ class Input:
         """
         tables: dict[str, Texts | pl.DataFrame]
         tables = {"values": self.texts, "about": self.about, "fields": self.fields}
+        (folder / f"{BEFORE}.parquet").unlink(missing_ok=True)
+        if self.before is not None:
+            tables[BEFORE] = self.before.table
         for name, table in tables.items():
             with replacing(folder / f"{name}.parquet") as part:
                 table.write_parquet(part)
@@ -153,6 +164,8 @@ class Input:
             "notes": self.notes,
             "fingerprint": self.fingerprint,
             "types": dict(self.types),
+            "cleaning": dict(self.cleaning),
+            "first_free": None if self.before is None else self.before.first_free,
         }
         weights = {f"frequencies-{k}": w for k, w in enumerate(self.records.frequencies)}
         text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
@@ -196,7 +209,16 @@ class Input:
             notes=tuple(header["notes"]),
             fingerprint=header["fingerprint"],
             types=header.get("types", {}),
+            cleaning=header.get("cleaning", {}),
+            before=_kept_before(folder, header.get("first_free")),
         )
+
+
+def _kept_before(folder: Path, first_free: int | None) -> Before | None:
+    if first_free is None:
+        return None
+    table = pl.read_parquet(folder / f"{BEFORE}.parquet")
+    return Before.of(table["record"], table["entity"].to_numpy(), first_free)
 
 
 def _kept_texts(folder: Path) -> Texts:

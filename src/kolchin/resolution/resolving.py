@@ -172,7 +172,8 @@ def resolve(
         display.phase("reading the table")
         content, title = opened(data, table, query)
         loaded = load(content, **choices, normalise=normalise, work=work)
-        given = Input.of(loaded, title)
+        cleaning = {"normalise": normalise, "missing": missing}
+        given = replace(Input.of(loaded, title), cleaning=cleaning)
         del loaded
         if directory is not None and not safe_csv:
             formulas = formula_notes(given.texts, given.texts.columns)

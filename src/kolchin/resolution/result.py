@@ -14,7 +14,7 @@ from kolchin.errors import DataError
 from kolchin.evaluation import numbered
 from kolchin.files import replacing
 from kolchin.model import Model
-from kolchin.parameters import FloatArray
+from kolchin.parameters import FloatArray, IntArray
 from kolchin.partitions import Labels, clashing
 from kolchin.posterior import Posterior
 from kolchin.posterior.diagnostics import quantities
@@ -24,6 +24,7 @@ from kolchin.records import DataWarning
 from kolchin.resolution.cautions import cautions, doubts, families
 from kolchin.resolution.compared import candidates_of, dependence_of
 from kolchin.resolution.directory import RunDirectory
+from kolchin.resolution.events import Groupings, weighed_events
 from kolchin.resolution.explanation import (
     Explanation,
     compared_words,
@@ -33,6 +34,7 @@ from kolchin.resolution.explanation import (
 )
 from kolchin.resolution.golden import Golden, make_golden
 from kolchin.resolution.groups import Entity, least_sure, look_at
+from kolchin.resolution.identity import entity_numbers
 from kolchin.resolution.inputs import Input
 from kolchin.resolution.outweighing import too_weak
 from kolchin.resolution.rules import Rules
@@ -121,6 +123,40 @@ class Result:
         return self._summary.labels
 
     @cached_property
+    def numbers(self) -> IntArray:
+        """The id of the entity of each label; those of an earlier list stay."""
+        before = self._given.before
+        if before is None:
+            return np.arange(int(self.labels.max(initial=-1)) + 1)
+        earlier = before.entity_of(self._given.ids)
+        return entity_numbers(earlier, self.labels.astype(np.int64), before.first_free)
+
+    @property
+    def entity_of(self) -> IntArray:
+        """The id of the entity of each record."""
+        result: IntArray = self.numbers[self.labels]
+        return result
+
+    @property
+    def first_free(self) -> int:
+        """The first id that no entity has or had."""
+        given = 0 if self._given.before is None else self._given.before.first_free
+        return max(given, int(self.numbers.max(initial=-1)) + 1)
+
+    @cached_property
+    def events(self) -> pl.DataFrame | None:
+        """What became of entities when records were added: as in ``events.csv``; None if none were.
+
+        Columns are event, entity, from_entities, n_records, n_new and probability.
+        """
+        before = self._given.before
+        if before is None:
+            return None
+        ids = self._given.ids
+        groupings = Groupings(before.entity_of(ids), self.entity_of, before.lost(ids))
+        return weighed_events(groupings, self.posterior, self._summary.confidence)
+
+    @cached_property
     def _summary(self) -> Summary:
         return summarise(self.posterior, MIN_PROBABILITY, self._model.sources, self._work)
 
@@ -141,7 +177,7 @@ class Result:
         return pl.DataFrame(
             {
                 "record": self._given.ids,
-                "entity": self.labels,
+                "entity": self.entity_of,
                 "entity_size": np.bincount(self.labels)[self.labels],
                 "confidence": self._summary.confidence,
             }
@@ -285,7 +321,7 @@ class Result:
     def entity(self, entity: int | str) -> Entity:
         """Return one entity: its records, how sure, its weakest link, who else could belong."""
         number = self._entity_number(entity)
-        return look_at(number, self._given, self.labels, self._pairs, self._summary.confidence)
+        return look_at(number, self._given, self.entity_of, self._pairs, self._summary.confidence)
 
     def _entity_number(self, entity: Any) -> int:
         """Return the number of an entity, given as a number or as text."""
@@ -293,11 +329,11 @@ class Result:
             number = int(entity)
         except (TypeError, ValueError):
             number = -1
-        last = int(self.labels.max())
-        if not 0 <= number <= last:
+        if number not in self.numbers:
+            first, last = int(self.numbers.min()), int(self.numbers.max())
             raise DataError(
-                f"There is no entity {entity!r} in {self._given.title}: they are numbered from 0 "
-                f"to {last:,} (column 'entity' of the entities)."
+                f"There is no entity {entity!r} in {self._given.title}: they are numbered from "
+                f"{first:,} to {last:,} (column 'entity' of the entities)."
             )
         return number
 
@@ -307,7 +343,7 @@ class Result:
         One row an entity: entity, entity_size, confidence, then record_a, record_b, probability and
         same_entity of the pair, inside it or with a record of another one.
         """
-        return least_sure(self.entities, self._pairs, self.labels, n)
+        return least_sure(self.entities, self._pairs, self.entity_of, n)
 
     def golden(self, rules: str | Path | Mapping[str, Any] | None = None) -> pl.DataFrame:
         """Return one row an entity: the best value of each field, and the record it is from.
@@ -328,7 +364,8 @@ class Result:
     def _golden(self, rules: Any) -> Golden:
         checked = Rules.read(rules, self._given)
         what = self._model, self.posterior, self._given, self.labels, self._dependence(), checked
-        return make_golden(*what)
+        made = make_golden(*what)
+        return Golden(*(_with_ids(table, self.numbers) for table in made))
 
     def review(
         self,
@@ -384,7 +421,7 @@ class Result:
         """
         values, source = self._given.frame(), self._given.source
         added = {
-            "entity": pl.Series(self.labels),
+            "entity": pl.Series(self.entity_of),
             "confidence": pl.Series(self._summary.confidence).round(6),
         }
         texts = self._given.texts
@@ -443,6 +480,12 @@ class Result:
             f"<Result: {found.mean():,.0f} entities ({low:,.0f} to {high:,.0f}) "
             f"of {self.posterior.n_records:,} records>"
         )
+
+
+def _with_ids(table: pl.DataFrame, numbers: IntArray) -> pl.DataFrame:
+    """Put ids in place of labels, in the order of ids."""
+    ids = pl.Series("entity", numbers[table["entity"].to_numpy()], dtype=pl.Int64)
+    return table.with_columns(ids).sort("entity", maintain_order=True)
 
 
 def _free_name(name: str, table: pl.DataFrame) -> str:

@@ -8,6 +8,7 @@ import polars as pl
 
 from kolchin.databases import OwnTable, Written, write_tables
 from kolchin.records.typing import typed
+from kolchin.resolution.events import plain_events
 
 if TYPE_CHECKING:
     from kolchin.resolution.result import Result
@@ -36,6 +37,8 @@ def write_result(
         OwnTable("links", result.links, key=(0, 1), lookups=(1,)),
         OwnTable("golden", _typed_golden(result, rules), key=(0,)),
     ]
+    if result.events is not None:
+        tables.append(OwnTable("events", plain_events(result.events), key=(1,)))
     about = {
         "version": __version__,
         "input": result._given.title,
