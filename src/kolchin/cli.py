@@ -378,6 +378,60 @@ def entity(
 
 
 @app.command()
+def add(
+    directory: Directory,
+    rows: Annotated[
+        str,
+        typer.Argument(help="New records: a file, or a database as in resolve.", metavar="NEW"),
+    ],
+    name: Annotated[str | None, typer.Option("--table", help="The table of a database.")] = None,
+    query: Annotated[str | None, typer.Option(help="A SELECT that a database answers.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Another directory to write to; DIR by default.")
+    ] = None,
+    key: Annotated[
+        str | None,
+        typer.Option(
+            help="The column of ids: rows of known ids take the place of the old ones.",
+            metavar="COLUMN",
+        ),
+    ] = None,
+    delete: Annotated[
+        Path | None, typer.Option(help="A file with the ids of records to take out.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an older run.")] = False,
+    seed: Annotated[int | None, typer.Option(min=0, help="Same seed, same result.")] = None,
+    cores: Cores = None,
+    quiet: Quiet = False,
+) -> None:
+    """Let new records join a finished run: entities keep their ids, events.csv says what changed.
+
+    Parameters stay as they were drawn; 'kolchin resume' draws them again, with all records.
+    """
+    from kolchin import resolution
+    from kolchin.resolution.changes import event_words
+
+    where = out or directory
+    with _resumable(where):
+        result = resolution.add(
+            directory,
+            rows,
+            table=name,
+            query=query,
+            key=key,
+            delete=delete,
+            out=out,
+            overwrite=overwrite,
+            seed=seed,
+            cores=cores,
+            progress=not quiet,
+        )
+    if not quiet and result.events is not None:
+        _say(event_words(result.events))
+        _say(f"Results are in {where}; events.csv says what became of which entity.")
+
+
+@app.command()
 def diff(
     before: Annotated[Path, typer.Argument(help="The directory of a run.", metavar="BEFORE")],
     after: Annotated[Path, typer.Argument(help="The directory of a later one.", metavar="AFTER")],

@@ -73,8 +73,7 @@ class Changes:
 
     def counts(self) -> dict[str, int]:
         """Return how many entities each event has."""
-        found = dict(self.events["event"].value_counts().iter_rows())
-        return {event: int(found.get(event, 0)) for event in WORDS}
+        return _counts(self.events)
 
     def write(self, path: str | Path) -> Path:
         """Write the events as CSV; numbers of earlier entities have spaces between them."""
@@ -86,14 +85,24 @@ class Changes:
     def __str__(self) -> str:
         (were, are), (had, have) = self.n_entities, self.n_records
         lines = [f"{were:,} entities of {had:,} records became {are:,} of {have:,}.", ""]
-        rows = [(event, f"{n:,}", WORDS[event]) for event, n in self.counts().items() if n]
-        lines += table_text(rows, right=[1]).split("\n")
+        lines += event_words(self.events).split("\n")
         lines += ["", f"{self.moved.height:,} records moved to another entity."]
         if self.surprising:
             lines += ["", "The most surprising changes:"]
         for surprise in self.surprising:
             lines += ["", str(surprise), *_evidence(surprise.explanation)]
         return "\n".join(lines)
+
+
+def _counts(events: pl.DataFrame) -> dict[str, int]:
+    found = dict(events["event"].value_counts().iter_rows())
+    return {event: int(found.get(event, 0)) for event in WORDS}
+
+
+def event_words(events: pl.DataFrame) -> str:
+    """Write how many entities each event has, a line each."""
+    rows = [(event, f"{n:,}", WORDS[event]) for event, n in _counts(events).items() if n]
+    return table_text(rows, right=[1])
 
 
 def _evidence(explanation: Explanation) -> list[str]:

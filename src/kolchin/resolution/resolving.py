@@ -18,6 +18,7 @@ from kolchin.records.loading import load
 from kolchin.records.renaming import Renames
 from kolchin.resolution.directory import RunDirectory
 from kolchin.resolution.display import Display, Watcher
+from kolchin.resolution.extending import without_base
 from kolchin.resolution.formulas import formula_notes
 from kolchin.resolution.inputs import Input, check_fields_can_be_kept
 from kolchin.resolution.outweighing import too_weak
@@ -28,6 +29,9 @@ from kolchin.resolution.source import check_unchanged, opened, repeatable
 from kolchin.resolution.stopwatch import Stopwatch
 from kolchin.threads import at_most
 from kolchin.work import Work, workplace
+
+BEGINNING = ("updated", "format", "version")
+"""What is no part of what a run is asked for."""
 
 
 def resolve(
@@ -230,6 +234,10 @@ def resume(
     ):
         display.phase("reading the table")
         given = Input.load(directory.posterior, hold=work is None)
+        if asked.get("updated"):  # parameters are to be drawn as well: from the beginning
+            given = without_base(given)
+            asked = {name: value for name, value in asked.items() if name not in BEGINNING}
+            given = directory.begin(given, asked)
         check_unchanged(asked["input"], given, display, work)
         if draws is not None:
             _check_more(directory, draws)

@@ -32,6 +32,7 @@ from kolchin.resolution.explanation import (
     pair_probability,
     prior_bits,
 )
+from kolchin.resolution.extending import extended_model
 from kolchin.resolution.golden import Golden, make_golden
 from kolchin.resolution.groups import Entity, least_sure, look_at
 from kolchin.resolution.identity import entity_numbers
@@ -60,8 +61,9 @@ class Result:
     Attributes
     ----------
     posterior : the draws.
-    ended : why sampling ended: "enough" (by the diagnostics), "draws", "time", "interrupted", or
-        "warm-up" where time was up before the first draw, so that the result is provisional.
+    ended : why sampling ended: "enough" (by the diagnostics), "draws", "time", "interrupted",
+        "updated" where records were added given the parameters of an earlier run, or "warm-up"
+        where time was up before the first draw, so that the result is provisional.
     directory : where the run is kept, if it is.
     """
 
@@ -99,14 +101,24 @@ class Result:
             Input.load(directory.posterior),
             Settings.from_json(asked["settings"]),
             directory.draws(),
-            "time" if header["ended"] == "stopped" else header["ended"],
+            _words_of_end(header["ended"], asked),
             seconds,
             directory=Path(path),
         )
 
     @cached_property
     def _model(self) -> Model:
-        return self._built or self._settings.model(self._given.records, self._given.source)
+        if self._built is not None:
+            return self._built
+        if self._given.base is not None:
+            return extended_model(self._base_model, self._given, self._settings)
+        return self._settings.model(self._given.records, self._given.source)
+
+    @cached_property
+    def _base_model(self) -> Model:
+        """The model of the records that chances were learnt from."""
+        base = self._given.base
+        return self._model if base is None else self._settings.without_sources().model(base)
 
     def detach(self) -> None:
         """Make what depends on a workplace, which is about to go, and let go of the rest.
@@ -387,6 +399,58 @@ class Result:
             served.wait()
         return served
 
+    def update(
+        self,
+        rows: Any,
+        *,
+        table: str | None = None,
+        query: str | None = None,
+        key: str | None = None,
+        delete: Any = None,
+        out: str | Path | None = None,
+        overwrite: bool = False,
+        seed: int | None = None,
+        cores: int | None = None,
+        progress: bool | None = None,
+    ) -> "Result":
+        """Let new records join: return a result of old and new, in which entities keep their ids.
+
+        The parameters of each draw are held, and only what a new record could touch is drawn anew:
+        it costs as much as is new. ``resume`` of its directory draws the parameters, too.
+
+        Parameters
+        ----------
+        rows
+            New records, in whatever form :func:`kolchin.resolve` takes a table.
+        table, query
+            Of a database, the table to read, or a SELECT.
+        key
+            The column that names records: rows of known ids then take the place of the old ones.
+        delete
+            Ids of records to take out: a list, or a file with a column of them.
+        out, overwrite
+            A directory for the result, and whether an older run there may be replaced.
+        seed
+            The same seed gives the same result; by default that of the run.
+        cores, progress
+            As in :func:`kolchin.resolve`.
+        """
+        from kolchin.resolution.updating import update
+
+        return update(
+            self,
+            rows,
+            table=table,
+            query=query,
+            key=key,
+            delete=delete,
+            out=out,
+            overwrite=overwrite,
+            seed=seed,
+            cores=cores,
+            progress=progress,
+        )
+
     def write(
         self,
         target: Any,
@@ -480,6 +544,13 @@ class Result:
             f"<Result: {found.mean():,.0f} entities ({low:,.0f} to {high:,.0f}) "
             f"of {self.posterior.n_records:,} records>"
         )
+
+
+def _words_of_end(ended: str, asked: Mapping[str, Any]) -> str:
+    """Say why a run has ended that may have had records added."""
+    if asked.get("updated"):
+        return "updated"
+    return "time" if ended == "stopped" else ended
 
 
 def _with_ids(table: pl.DataFrame, numbers: IntArray) -> pl.DataFrame:
