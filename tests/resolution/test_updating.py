@@ -83,10 +83,13 @@ def test_nothing_new_changes_nothing(people, before):
     assert set(after.events["event"]) == {"unchanged"}
 
 
-def test_updates_follow_each_other(people, before):
+def test_updates_follow_each_other(people, before, monkeypatch):
     table, truth = people
     one = before.update(table[N_OLD:575])
     two = one.update(table[575:])
+    monkeypatch.setattr("kolchin.resolution.extending.MUCH_NEW", 0.05)
+    assert not [note for note in one.notes if "'kolchin resume'" in note]
+    assert [note for note in two.notes if note.startswith("8% of the records were added")]
     assert two.evaluate(truth)["point_estimate"]["f1"] > 0.98
     assert two.first_free >= one.first_free >= before.first_free
     kept = pl.Series(one.entities["entity"]).is_in(two.entities["entity"].implode())

@@ -127,7 +127,6 @@ def _with_patterns(
         _inserted(told.constant, gains, n_masks),
         np.append(told.pattern, len(told.place) - n_masks + fresh).astype(np.int32),
     )
-    # How many pairs share a set is told of the records that it was learnt from.
     more._depend(learnt.dependence)
     return more
 
@@ -144,11 +143,27 @@ def restricted(compared: Exemplar, rows: IntArray) -> Exemplar:
     place[rows] = np.arange(rows.size, dtype=np.int32)
     found = [(place[part.pairs], part.which) for part in compared.parts]
     inside = [(pairs >= 0).all(axis=1) for pairs, _ in found]
-    _ = compared._factors  # found once for both
-    fewer = copy.copy(compared)
-    fewer.parts = Parts.of(
-        np.concatenate([pairs[kept] for (pairs, _), kept in zip(found, inside, strict=True)]),
-        np.concatenate([which[kept] for (_, which), kept in zip(found, inside, strict=True)]),
+    both = list(zip(found, inside, strict=True))
+    pairs = np.concatenate([pairs[kept] for (pairs, _), kept in both])
+    outcomes, which = np.unique(
+        np.concatenate([which[kept] for (_, which), kept in both]), return_inverse=True
     )
+    fewer = _with_fewer_patterns(compared, outcomes)
+    fewer.parts = Parts.of(pairs, which.ravel().astype(np.int32))
     fewer.shown = compared.shown[rows]
+    return fewer
+
+
+def _with_fewer_patterns(compared: Exemplar, outcomes: IntArray) -> Exemplar:
+    """Return a likelihood for some outcomes alone, whose evidence is found sooner."""
+    used, pattern = np.unique(compared._pattern[outcomes], return_inverse=True)
+    n_patterns = compared.n_patterns
+    fewer = copy.copy(compared)
+    fewer.place = np.concatenate([compared.place[used], compared.place[n_patterns:]])
+    fewer.constant = np.concatenate([compared.constant[used], compared.constant[n_patterns:]])
+    fewer.n_patterns = used.size
+    fewer._pattern = pattern.ravel().astype(np.int32)
+    fewer._number = compared._number[used]
+    fewer._as_compared = None
+    fewer._depend(compared.dependence)
     return fewer

@@ -32,7 +32,7 @@ from kolchin.resolution.explanation import (
     pair_probability,
     prior_bits,
 )
-from kolchin.resolution.extending import extended_model
+from kolchin.resolution.extending import due_notes, extended_model
 from kolchin.resolution.golden import Golden, make_golden
 from kolchin.resolution.groups import Entity, least_sure, look_at
 from kolchin.resolution.identity import entity_numbers
@@ -176,12 +176,13 @@ class Result:
     def notes(self) -> tuple[str, ...]:
         """What was done with the table and should be known."""
         largest = self._summary.largest
+        told = (*self._given.notes, *due_notes(self._given))
         if largest is None:
-            return tuple(self._given.notes)
+            return told
         left_out = (
             f"Pairs within clusters of more than {largest:,} records are not listed as links."
         )
-        return (*self._given.notes, left_out)
+        return (*told, left_out)
 
     @cached_property
     def entities(self) -> pl.DataFrame:

@@ -16,7 +16,7 @@ from kolchin.posterior.storage import part_path, save
 from kolchin.resolution.adding import Asked, Grown, grown
 from kolchin.resolution.directory import RESULTS, RunDirectory
 from kolchin.resolution.display import Display
-from kolchin.resolution.extending import BASE_ROW, extended_model, without_base
+from kolchin.resolution.extending import extended_model, without_base
 from kolchin.resolution.identity import Before
 from kolchin.resolution.inputs import Input
 from kolchin.resolution.session import Session, write_results
@@ -30,9 +30,6 @@ OUTDATED = (*RESULTS, "golden.csv", "golden_values.csv", "posterior")
 
 if TYPE_CHECKING:
     from kolchin.resolution.result import Result
-
-MUCH_NEW = 0.1
-"""When so many of the records were added, parameters are due to be learnt again."""
 
 
 def update(
@@ -85,7 +82,6 @@ def _drawn_given_parameters(
     began = time.monotonic()
     display.phase("comparing the new records")
     given, row_before = found
-    given = replace(given, notes=tuple(dict.fromkeys((*given.notes, *due_notes(given)))))
     model = extended_model(result._base_model, given, result._settings)
     compared = time.monotonic()
     display.phase("drawing what they touch")
@@ -129,18 +125,6 @@ def _keep(
         with directory.writing():
             save(posterior, part_path(directory.posterior, 0), 0)
         write_results(directory, made, asked["merged"], began)
-
-
-def due_notes(given: Input) -> list[str]:
-    """Say when parameters should be learnt again: much is new."""
-    rows = given.about[BASE_ROW].to_numpy()
-    share = float((rows < 0).mean())
-    if share < MUCH_NEW:
-        return []
-    return [
-        f"{share:.0%} of the records were added since parameters were drawn: 'kolchin resume' of "
-        "the run's directory draws them again, with all records."
-    ]
 
 
 def add(
