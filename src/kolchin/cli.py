@@ -193,16 +193,13 @@ def resolve(
     table: Annotated[
         list[str],
         typer.Argument(
-            help="The table: one file, folder or sqlite:///FILE, or several files to link.",
+            help="The table: one file, folder or database (sqlite:///FILE, duckdb:///FILE, "
+            "postgresql://HOST/DB), or several files to link.",
             metavar="TABLE",
         ),
     ],
-    name: Annotated[
-        str | None, typer.Option("--table", help="The table of an SQLite database.")
-    ] = None,
-    query: Annotated[
-        str | None, typer.Option(help="A SELECT that an SQLite database answers.")
-    ] = None,
+    name: Annotated[str | None, typer.Option("--table", help="The table of a database.")] = None,
+    query: Annotated[str | None, typer.Option(help="A SELECT that a database answers.")] = None,
     out: Annotated[
         Path | None, typer.Option(help="The directory to write to; TABLE.resolved by default.")
     ] = None,
@@ -260,7 +257,7 @@ def resolve(
     sampling early: results are made from what was drawn, and 'kolchin resume' goes on.
     """
     from kolchin import resolution
-    from kolchin.databases.sqlite import path_of
+    from kolchin.databases import path_of
     from kolchin.records.renaming import read_renames
     from kolchin.resolution.settings import seconds_of
 
@@ -381,6 +378,60 @@ def entity(
 
 
 @app.command()
+def add(
+    directory: Directory,
+    rows: Annotated[
+        str,
+        typer.Argument(help="New records: a file, or a database as in resolve.", metavar="NEW"),
+    ],
+    name: Annotated[str | None, typer.Option("--table", help="The table of a database.")] = None,
+    query: Annotated[str | None, typer.Option(help="A SELECT that a database answers.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Another directory to write to; DIR by default.")
+    ] = None,
+    key: Annotated[
+        str | None,
+        typer.Option(
+            help="The column of ids: rows of known ids take the place of the old ones.",
+            metavar="COLUMN",
+        ),
+    ] = None,
+    delete: Annotated[
+        Path | None, typer.Option(help="A file with the ids of records to take out.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an older run.")] = False,
+    seed: Annotated[int | None, typer.Option(min=0, help="Same seed, same result.")] = None,
+    cores: Cores = None,
+    quiet: Quiet = False,
+) -> None:
+    """Let new records join a finished run: entities keep their ids, events.csv says what changed.
+
+    Parameters stay as they were drawn; 'kolchin resume' draws them again, with all records.
+    """
+    from kolchin import resolution
+    from kolchin.resolution.changes import event_words
+
+    where = out or directory
+    with _resumable(where):
+        result = resolution.add(
+            directory,
+            rows,
+            table=name,
+            query=query,
+            key=key,
+            delete=delete,
+            out=out,
+            overwrite=overwrite,
+            seed=seed,
+            cores=cores,
+            progress=not quiet,
+        )
+    if not quiet and result.events is not None:
+        _say(event_words(result.events))
+        _say(f"Results are in {where}; events.csv says what became of which entity.")
+
+
+@app.command()
 def diff(
     before: Annotated[Path, typer.Argument(help="The directory of a run.", metavar="BEFORE")],
     after: Annotated[Path, typer.Argument(help="The directory of a later one.", metavar="AFTER")],
@@ -408,6 +459,30 @@ def golden(
 
     for line in write_golden(directory, rules):
         _say(line)
+
+
+@app.command()
+def write(
+    directory: Directory,
+    uri: Annotated[
+        str,
+        typer.Argument(
+            help="sqlite:///FILE, duckdb:///FILE or postgresql://HOST/DB.", metavar="URI"
+        ),
+    ],
+    prefix: Annotated[
+        str, typer.Option(help="What the names of the tables begin with.")
+    ] = "kolchin_",
+    append: Annotated[
+        bool, typer.Option("--append", help="Keep what earlier runs wrote beside it.")
+    ] = False,
+) -> None:
+    """Write entities, links and golden records to a database, in one transaction."""
+    from kolchin.resolution import Result
+
+    written = Result.load(directory).write(uri, prefix, append)
+    for name, n_rows in written.n_rows.items():
+        _say(f"{name}: {n_rows:,} rows of run {written.run}.")
 
 
 @app.command()

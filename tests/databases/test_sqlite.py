@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import kolchin as kp
-from kolchin.databases import read_sqlite
+from kolchin.databases import read_database
 from kolchin.errors import DataError
 
 NAME = 'pe"ople of 2024'
@@ -30,7 +30,7 @@ def crm(tmp_path):
 
 
 def test_types_are_those_that_people_expect(crm):
-    frame = read_sqlite(f"sqlite:///{crm}", NAME, None)
+    frame = read_database(f"sqlite:///{crm}", NAME, None)
     kinds = (pl.Int64, pl.String, pl.Date, pl.Datetime("us"), pl.Float64, pl.Boolean, pl.String)
     assert tuple(frame.dtypes) == kinds
     assert frame.row(1)[:3] == (2, None, None)
@@ -39,11 +39,11 @@ def test_types_are_those_that_people_expect(crm):
 
 
 def test_file_connection_and_query_read_the_same(crm):
-    whole = read_sqlite(crm, NAME, None)
+    whole = read_database(crm, NAME, None)
     connection = sqlite3.connect(crm)
-    assert read_sqlite(connection, NAME, None).equals(whole)
+    assert read_database(connection, NAME, None).equals(whole)
     connection.close()
-    assert read_sqlite(crm, None, "SELECT a FROM other").shape == (0, 1)
+    assert read_database(crm, None, "SELECT a FROM other").shape == (0, 1)
 
 
 @pytest.mark.parametrize(
@@ -59,13 +59,13 @@ def test_file_connection_and_query_read_the_same(crm):
 )
 def test_faults_say_what_to_do(crm, table, query, words):
     with pytest.raises(DataError) as error:
-        read_sqlite(crm, table, query)
+        read_database(crm, table, query)
     assert words in str(error.value)
 
 
 def test_an_absent_database_is_not_made(tmp_path):
     with pytest.raises(DataError, match="no database"):
-        read_sqlite(f"sqlite:///{tmp_path}/none.db", None, None)
+        read_database(f"sqlite:///{tmp_path}/none.db", None, None)
     assert not list(tmp_path.iterdir())
 
 
@@ -86,5 +86,5 @@ def test_a_resumed_run_needs_no_database(tmp_path):
 
 
 def test_only_databases_have_tables(tmp_path):
-    with pytest.raises(DataError, match="SQLite"):
+    with pytest.raises(DataError, match="of a database"):
         kp.resolve({"a": [1, 2]}, table="people")

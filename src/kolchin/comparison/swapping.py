@@ -64,18 +64,24 @@ def alike(prepared: Sequence[Prepared]) -> Iterator[Couple]:
     """Give all couples of text columns that have values in common, such as first and last names."""
     texts = [f for f, one in enumerate(prepared) if type(one.comparing) is TextComparing]
     for f, g in combinations(texts, 2):
-        one, other = prepared[f], prepared[g]
-        n_forms = one.forms.len()
-        both = coded(pl.concat([one.forms, other.forms]))
-        n_shared = n_forms + other.forms.len() - both.vocabulary.len()
-        if not n_shared:
+        couple = couple_of(prepared, f, g)
+        if not couple.n_shared:
             continue
-        first = np.append(both.codes[:n_forms], np.int32(MISSING))[one.codes]
-        second = np.append(both.codes[n_forms:], np.int32(MISSING))[other.codes]
-        couple = Couple((f, g), first, second, both.vocabulary, n_shared)
-        many = n_shared >= SHARED * min(n_forms, other.forms.len())
+        n_forms = min(prepared[f].forms.len(), prepared[g].forms.len())
+        many = couple.n_shared >= SHARED * n_forms
         if many or count_exchanged(couple) >= FEWEST_EXCHANGED:
             yield couple
+
+
+def couple_of(prepared: Sequence[Prepared], f: int, g: int) -> Couple:
+    """Return two columns with their texts numbered together."""
+    one, other = prepared[f], prepared[g]
+    n_forms = one.forms.len()
+    both = coded(pl.concat([one.forms, other.forms]))
+    n_shared = n_forms + other.forms.len() - both.vocabulary.len()
+    first = np.append(both.codes[:n_forms], np.int32(MISSING))[one.codes]
+    second = np.append(both.codes[n_forms:], np.int32(MISSING))[other.codes]
+    return Couple((f, g), first, second, both.vocabulary, n_shared)
 
 
 def count_exchanged(couple: Couple) -> int:

@@ -178,6 +178,7 @@ class Exemplar:
         self.weights: FloatArray = np.concatenate([np.asarray(w, dtype=float) for w in weights])
         bits = (1 << np.arange(len(names))).astype(np.int32)
         self.shown: NDArray[np.int32] = (compared.shows @ bits).astype(np.int32)
+        self.n_learnt = self.shown.size  # records may be added later
         self.parts = _parts(compared.pairs, compared.which)
         self._pattern = self._number_patterns(compared)
         counts, pattern = self.parts.counts, self._pattern[: self.parts.counts.size]
@@ -232,7 +233,7 @@ class Exemplar:
         self.kept = ~dependence.replaced
         self.rho_weights = dependence.rho_weights
         self.weights = dependence.m_weights
-        what = self.place, self.constant, self._number, self.shown.size
+        what = self.place, self.constant, self._number, self.n_learnt
         self.unlinked = Unlinked(dependence, *what)
 
     @property

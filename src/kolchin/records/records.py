@@ -161,6 +161,12 @@ class Records:
             frequencies=tuple(self.frequencies[f] for f in places),
         )
 
+    def take(self, rows: ArrayLike) -> Self:
+        """Return some of the records, with the vocabularies and frequencies of all."""
+        codes = np.ascontiguousarray(self.codes[np.asarray(rows)])
+        codes.setflags(write=False)
+        return dataclasses.replace(self, codes=codes)
+
     def as_compared(self) -> Self:
         """Return the same records, all fields of which are compared: categories exactly.
 

@@ -4,5 +4,6 @@ from kolchin.resolution.changes import Changes, diff
 from kolchin.resolution.explanation import Explanation
 from kolchin.resolution.resolving import resolve, resume
 from kolchin.resolution.result import Result
+from kolchin.resolution.updating import add
 
-__all__ = ["Changes", "Explanation", "Result", "diff", "resolve", "resume"]
+__all__ = ["Changes", "Explanation", "Result", "add", "diff", "resolve", "resume"]

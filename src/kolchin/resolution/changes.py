@@ -10,13 +10,13 @@ import polars as pl
 from kolchin.errors import DataError
 from kolchin.files import replacing
 from kolchin.resolution.events import (
-    UNKNOWN,
     Groupings,
-    event_probabilities,
-    events_of,
     moved_records,
+    plain_events,
+    weighed_events,
 )
 from kolchin.resolution.explanation import Explanation
+from kolchin.resolution.identity import Before
 from kolchin.resolution.result import Result
 from kolchin.terminal import table_text
 
@@ -73,8 +73,7 @@ class Changes:
 
     def counts(self) -> dict[str, int]:
         """Return how many entities each event has."""
-        found = dict(self.events["event"].value_counts().iter_rows())
-        return {event: int(found.get(event, 0)) for event in WORDS}
+        return _counts(self.events)
 
     def write(self, path: str | Path) -> Path:
         """Write the events as CSV; numbers of earlier entities have spaces between them."""
@@ -86,14 +85,24 @@ class Changes:
     def __str__(self) -> str:
         (were, are), (had, have) = self.n_entities, self.n_records
         lines = [f"{were:,} entities of {had:,} records became {are:,} of {have:,}.", ""]
-        rows = [(event, f"{n:,}", WORDS[event]) for event, n in self.counts().items() if n]
-        lines += table_text(rows, right=[1]).split("\n")
+        lines += event_words(self.events).split("\n")
         lines += ["", f"{self.moved.height:,} records moved to another entity."]
         if self.surprising:
             lines += ["", "The most surprising changes:"]
         for surprise in self.surprising:
             lines += ["", str(surprise), *_evidence(surprise.explanation)]
         return "\n".join(lines)
+
+
+def _counts(events: pl.DataFrame) -> dict[str, int]:
+    found = dict(events["event"].value_counts().iter_rows())
+    return {event: int(found.get(event, 0)) for event in WORDS}
+
+
+def event_words(events: pl.DataFrame) -> str:
+    """Write how many entities each event has, a line each."""
+    rows = [(event, f"{n:,}", WORDS[event]) for event, n in _counts(events).items() if n]
+    return table_text(rows, right=[1])
 
 
 def _evidence(explanation: Explanation) -> list[str]:
@@ -107,12 +116,6 @@ def _evidence(explanation: Explanation) -> list[str]:
 
 def _cell(value: Any) -> str:
     return "(missing)" if value is None else str(value)
-
-
-def plain_events(events: pl.DataFrame) -> pl.DataFrame:
-    """Return events as a CSV file holds them."""
-    earlier = pl.col("from_entities").cast(pl.List(pl.String)).list.join(" ")
-    return events.with_columns(earlier, pl.col("probability").round(6))
 
 
 def diff(before: Result | str | Path, after: Result | str | Path) -> Changes:
@@ -140,13 +143,12 @@ def diff(before: Result | str | Path, after: Result | str | Path) -> Changes:
             "(column 'record' of the entities). Name the same id column in both."
         )
     groupings = _matched(old, new, *ids)
-    events = events_of(groupings)
     sure = new.entities["confidence"].to_numpy()
-    chances = event_probabilities(events, groupings, new.posterior, sure)
+    events = weighed_events(groupings, new.posterior, sure)
     moved = moved_records(groupings, events)
     named = new.entities["record"].gather(moved["row"]).alias("record")
     return Changes(
-        events.with_columns(pl.Series("probability", chances)),
+        events,
         moved.select(named, "from_entity", "to_entity"),
         _surprising(old, new),
         (old.entities["entity"].n_unique(), new.entities["entity"].n_unique()),
@@ -164,12 +166,9 @@ def _ids(result: Result) -> pl.Series:
 
 
 def _matched(old: Result, new: Result, old_ids: pl.Series, new_ids: pl.Series) -> Groupings:
-    earlier = pl.DataFrame({"record": old_ids, "old": old.entities["entity"]})
-    later = pl.DataFrame({"record": new_ids, "new": new.entities["entity"]})
-    both = later.join(earlier, on="record", how="left", maintain_order="left")
-    lost = earlier.join(later, on="record", how="anti")["old"].to_numpy()
-    before = both["old"].fill_null(UNKNOWN).to_numpy().astype(np.int64)
-    return Groupings(before, both["new"].to_numpy().astype(np.int64), lost.astype(np.int64))
+    before = Before.of(old_ids, old.entities["entity"].to_numpy(), 0)
+    after = new.entities["entity"].to_numpy().astype(np.int64)
+    return Groupings(before.entity_of(new_ids), after, before.lost(new_ids))
 
 
 def _surprising(old: Result, new: Result) -> tuple[Surprise, ...]:

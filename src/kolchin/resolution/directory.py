@@ -29,7 +29,7 @@ from kolchin.resolution.inputs import UNREADABLE, Input
 from kolchin.sampling.runner import Run
 from kolchin.sampling.state import header_of, restore, run_state
 
-RESULTS = ("entities.csv", "links.csv", "summary.json", "report.html", "merged.csv")
+RESULTS = ("entities.csv", "links.csv", "summary.json", "report.html", "merged.csv", "events.csv")
 SECONDS_BETWEEN = 5.0
 LARGEST_SHARE = 0.05
 """Time between checkpoints, and the largest share of all time that they may take."""

@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 
 from kolchin.parameters import IntArray
 from kolchin.posterior import Posterior
-
-UNKNOWN = -1
-"""The earlier entity of a record that was not there."""
+from kolchin.resolution.identity import UNKNOWN, keepers
 
 SETTLED = ("unchanged", "shrank")
 """Events that are as sure as the entity is."""
@@ -105,12 +103,24 @@ def moved_records(groupings: Groupings, events: pl.DataFrame) -> pl.DataFrame:
         .with_row_index("row")
         .filter((pl.col("from_entity") != UNKNOWN) & pl.col("to_entity").is_in(changed.implode()))
     )
-    shares = records.group_by("from_entity", "to_entity").len()
-    ranked = shares.sort("len", "from_entity", "to_entity", descending=[True, False, False])
-    home = ranked.unique("from_entity", keep="first", maintain_order=True)
-    kept = home.unique("to_entity", keep="first", maintain_order=True)
-    stays = kept.select("from_entity", "to_entity")
+    kept = keepers(records["from_entity"].to_numpy(), records["to_entity"].to_numpy())
+    stays = kept.rename({"old": "from_entity", "label": "to_entity"})
     return records.join(stays, on=["from_entity", "to_entity"], how="anti").sort("row")
+
+
+def plain_events(events: pl.DataFrame) -> pl.DataFrame:
+    """Return events as a CSV file holds them."""
+    earlier = pl.col("from_entities").cast(pl.List(pl.String)).list.join(" ")
+    return events.with_columns(earlier, pl.col("probability").round(6))
+
+
+def weighed_events(
+    groupings: Groupings, posterior: Posterior, confidence: NDArray[np.float64]
+) -> pl.DataFrame:
+    """Return the events with their probabilities."""
+    events = events_of(groupings)
+    chances = event_probabilities(events, groupings, posterior, confidence)
+    return events.with_columns(pl.Series("probability", chances))
 
 
 def event_probabilities(

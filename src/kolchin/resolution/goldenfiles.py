@@ -7,8 +7,9 @@ from polars import selectors
 
 from kolchin.resolution.directory import RunDirectory
 from kolchin.resolution.result import Result
+from kolchin.resolution.writing import KEPT_RULES
 
-RECORDS, VALUES, KEPT_RULES = "golden.csv", "golden_values.csv", "golden.toml"
+RECORDS, VALUES = "golden.csv", "golden_values.csv"
 
 
 def write_golden(path: Path, rules: Path | None = None) -> list[str]:

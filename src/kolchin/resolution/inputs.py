@@ -34,11 +34,16 @@ from kolchin.records.parquet import Parts
 from kolchin.records.texts import Texts
 from kolchin.records.typing import typed
 from kolchin.records.vocabulary import Vocabulary
+from kolchin.resolution.identity import Before
 
 KINDS: dict[str, Any] = {
     kind.__name__: kind
     for kind in (Categorical, Text, Name, Words, Date, Number, Email, Phone, Code)
 }
+
+RECORDS, BASE = "records.npz", "base.npz"
+BEFORE = "before"
+"""The name of the file with the list that was before."""
 
 UNREADABLE = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile)
 """What NumPy and JSON raise on a file that is damaged or is no such file."""
@@ -59,6 +64,10 @@ class Input:
     notes : what a user should know.
     fingerprint : a hash of the content that matters.
     types : the types of the input's columns that are no text.
+    cleaning : how values were read: ``normalise`` and ``missing``, as they were given.
+    before : the list that was before records were added, whose ids stay.
+    base : the records that chances were learnt from, where others were added since; ``about`` then
+        has ``base_row``, the row of each record among them (-1: it was added).
     """
 
     title: str
@@ -70,6 +79,9 @@ class Input:
     notes: tuple[str, ...]
     fingerprint: str
     types: Mapping[str, str] = field(default_factory=dict)
+    cleaning: Mapping[str, Any] = field(default_factory=dict)
+    before: Before | None = None
+    base: Records | None = None
 
     @classmethod
     def of(cls, loaded: Loaded, title: str) -> Self:
@@ -143,6 +155,9 @@ class Input:
         """
         tables: dict[str, Texts | pl.DataFrame]
         tables = {"values": self.texts, "about": self.about, "fields": self.fields}
+        (folder / f"{BEFORE}.parquet").unlink(missing_ok=True)
+        if self.before is not None:
+            tables[BEFORE] = self.before.table
         for name, table in tables.items():
             with replacing(folder / f"{name}.parquet") as part:
                 table.write_parquet(part)
@@ -153,31 +168,22 @@ class Input:
             "notes": self.notes,
             "fingerprint": self.fingerprint,
             "types": dict(self.types),
+            "cleaning": dict(self.cleaning),
+            "first_free": None if self.before is None else self.before.first_free,
         }
-        weights = {f"frequencies-{k}": w for k, w in enumerate(self.records.frequencies)}
-        text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-        with replacing(folder / "records.npz") as part, part.open("wb") as file:
-            np.savez(
-                file,
-                allow_pickle=False,
-                header=text,
-                codes=self.records.codes,
-                vocabularies=_packed(self.records.vocabularies),
-                **weights,
-            )
+        _write_records(folder / RECORDS, self.records, header)
+        (folder / BASE).unlink(missing_ok=True)
+        if self.base is not None:
+            fields = [_plain_field(field) for field in self.base.fields]
+            _write_records(folder / BASE, self.base, {"fields": fields})
         return self if self.texts.is_held else replace(self, texts=_kept_texts(folder))
 
     @classmethod
     def load(cls, folder: Path, hold: bool = True) -> Self:
         """Read what ``save`` wrote, the texts into memory only if they are to be held there."""
         try:
-            path = folder / "records.npz"
-            with path.open("rb") as file, np.load(file, allow_pickle=False) as data:
-                header = json.loads(bytes(data["header"]))
-                fields = tuple(map(_field_of, header["fields"]))
-                codes = data["codes"]
-                vocabularies = _unpacked(data["vocabularies"])
-                weights = tuple(data[f"frequencies-{k}"] for k in range(len(fields)))
+            header, records = _read_records(folder / RECORDS)
+            base = _read_records(folder / BASE)[1] if (folder / BASE).exists() else None
             tables = {
                 name: pl.read_parquet(folder / f"{name}.parquet") for name in ("about", "fields")
             }
@@ -185,10 +191,10 @@ class Input:
             texts = Texts.of(texts.frame()) if hold else texts
         except (*UNREADABLE, pl.exceptions.PolarsError) as error:
             raise DataError(f"The table kept in {folder} cannot be read: {error}") from error
-        codes.setflags(write=False)
         return cls(
             title=header["title"],
-            records=Records(fields, codes, vocabularies, weights),
+            records=records,
+            base=base,
             texts=texts,
             about=tables["about"],
             fields=tables["fields"],
@@ -196,7 +202,42 @@ class Input:
             notes=tuple(header["notes"]),
             fingerprint=header["fingerprint"],
             types=header.get("types", {}),
+            cleaning=header.get("cleaning", {}),
+            before=_kept_before(folder, header.get("first_free")),
         )
+
+
+def _write_records(path: Path, records: Records, header: Mapping[str, Any]) -> None:
+    weights = {f"frequencies-{k}": w for k, w in enumerate(records.frequencies)}
+    text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    with replacing(path) as part, part.open("wb") as file:
+        np.savez(
+            file,
+            allow_pickle=False,
+            header=text,
+            codes=records.codes,
+            vocabularies=_packed(records.vocabularies),
+            **weights,
+        )
+
+
+def _read_records(path: Path) -> tuple[dict[str, Any], Records]:
+    """Return what was written beside records, and these."""
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as data:
+        header = json.loads(bytes(data["header"]))
+        fields = tuple(map(_field_of, header["fields"]))
+        codes = data["codes"]
+        vocabularies = _unpacked(data["vocabularies"])
+        weights = tuple(data[f"frequencies-{k}"] for k in range(len(fields)))
+    codes.setflags(write=False)
+    return header, Records(fields, codes, vocabularies, weights)
+
+
+def _kept_before(folder: Path, first_free: int | None) -> Before | None:
+    if first_free is None:
+        return None
+    table = pl.read_parquet(folder / f"{BEFORE}.parquet")
+    return Before.of(table["record"], table["entity"].to_numpy(), first_free)
 
 
 def _kept_texts(folder: Path) -> Texts:

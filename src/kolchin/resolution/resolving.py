@@ -18,6 +18,7 @@ from kolchin.records.loading import load
 from kolchin.records.renaming import Renames
 from kolchin.resolution.directory import RunDirectory
 from kolchin.resolution.display import Display, Watcher
+from kolchin.resolution.extending import without_base
 from kolchin.resolution.formulas import formula_notes
 from kolchin.resolution.inputs import Input, check_fields_can_be_kept
 from kolchin.resolution.outweighing import too_weak
@@ -28,6 +29,9 @@ from kolchin.resolution.source import check_unchanged, opened, repeatable
 from kolchin.resolution.stopwatch import Stopwatch
 from kolchin.threads import at_most
 from kolchin.work import Work, workplace
+
+BEGINNING = ("updated", "format", "version")
+"""What is no part of what a run is asked for."""
 
 
 def resolve(
@@ -67,8 +71,9 @@ def resolve(
     Parameters
     ----------
     data
-        A path, several paths, a DataFrame of any kind, a list of dictionaries, or an SQLite
-        database: its file, ``"sqlite:///FILE"`` or a connection.
+        A path, several paths, a DataFrame of any kind, a list of dictionaries, or a database:
+        ``"sqlite:///FILE"``, ``"duckdb:///FILE"``, ``"postgresql://HOST/DB"``, or any DB-API, ADBC
+        or DuckDB connection.
     table, query
         Of a database, the table to read (the only one by default), or a SELECT.
     fields
@@ -171,7 +176,8 @@ def resolve(
         display.phase("reading the table")
         content, title = opened(data, table, query)
         loaded = load(content, **choices, normalise=normalise, work=work)
-        given = Input.of(loaded, title)
+        cleaning = {"normalise": normalise, "missing": missing}
+        given = replace(Input.of(loaded, title), cleaning=cleaning)
         del loaded
         if directory is not None and not safe_csv:
             formulas = formula_notes(given.texts, given.texts.columns)
@@ -228,6 +234,10 @@ def resume(
     ):
         display.phase("reading the table")
         given = Input.load(directory.posterior, hold=work is None)
+        if asked.get("updated"):  # parameters are to be drawn as well: from the beginning
+            given = without_base(given)
+            asked = {name: value for name, value in asked.items() if name not in BEGINNING}
+            given = directory.begin(given, asked)
         check_unchanged(asked["input"], given, display, work)
         if draws is not None:
             _check_more(directory, draws)

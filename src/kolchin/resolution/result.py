@@ -14,7 +14,7 @@ from kolchin.errors import DataError
 from kolchin.evaluation import numbered
 from kolchin.files import replacing
 from kolchin.model import Model
-from kolchin.parameters import FloatArray
+from kolchin.parameters import FloatArray, IntArray
 from kolchin.partitions import Labels, clashing
 from kolchin.posterior import Posterior
 from kolchin.posterior.diagnostics import quantities
@@ -24,6 +24,7 @@ from kolchin.records import DataWarning
 from kolchin.resolution.cautions import cautions, doubts, families
 from kolchin.resolution.compared import candidates_of, dependence_of
 from kolchin.resolution.directory import RunDirectory
+from kolchin.resolution.events import Groupings, weighed_events
 from kolchin.resolution.explanation import (
     Explanation,
     compared_words,
@@ -31,8 +32,10 @@ from kolchin.resolution.explanation import (
     pair_probability,
     prior_bits,
 )
+from kolchin.resolution.extending import due_notes, extended_model
 from kolchin.resolution.golden import Golden, make_golden
 from kolchin.resolution.groups import Entity, least_sure, look_at
+from kolchin.resolution.identity import entity_numbers
 from kolchin.resolution.inputs import Input
 from kolchin.resolution.outweighing import too_weak
 from kolchin.resolution.rules import Rules
@@ -42,6 +45,7 @@ from kolchin.resolution.truth import true_entities
 from kolchin.work import Work
 
 if TYPE_CHECKING:
+    from kolchin.databases import Written
     from kolchin.review.server import Review
 
 MIN_PROBABILITY = 0.01
@@ -57,8 +61,9 @@ class Result:
     Attributes
     ----------
     posterior : the draws.
-    ended : why sampling ended: "enough" (by the diagnostics), "draws", "time", "interrupted", or
-        "warm-up" where time was up before the first draw, so that the result is provisional.
+    ended : why sampling ended: "enough" (by the diagnostics), "draws", "time", "interrupted",
+        "updated" where records were added given the parameters of an earlier run, or "warm-up"
+        where time was up before the first draw, so that the result is provisional.
     directory : where the run is kept, if it is.
     """
 
@@ -96,14 +101,24 @@ class Result:
             Input.load(directory.posterior),
             Settings.from_json(asked["settings"]),
             directory.draws(),
-            "time" if header["ended"] == "stopped" else header["ended"],
+            _words_of_end(header["ended"], asked),
             seconds,
             directory=Path(path),
         )
 
     @cached_property
     def _model(self) -> Model:
-        return self._built or self._settings.model(self._given.records, self._given.source)
+        if self._built is not None:
+            return self._built
+        if self._given.base is not None:
+            return extended_model(self._base_model, self._given, self._settings)
+        return self._settings.model(self._given.records, self._given.source)
+
+    @cached_property
+    def _base_model(self) -> Model:
+        """The model of the records that chances were learnt from."""
+        base = self._given.base
+        return self._model if base is None else self._settings.without_sources().model(base)
 
     def detach(self) -> None:
         """Make what depends on a workplace, which is about to go, and let go of the rest.
@@ -120,6 +135,40 @@ class Result:
         return self._summary.labels
 
     @cached_property
+    def numbers(self) -> IntArray:
+        """The id of the entity of each label; those of an earlier list stay."""
+        before = self._given.before
+        if before is None:
+            return np.arange(int(self.labels.max(initial=-1)) + 1)
+        earlier = before.entity_of(self._given.ids)
+        return entity_numbers(earlier, self.labels.astype(np.int64), before.first_free)
+
+    @property
+    def entity_of(self) -> IntArray:
+        """The id of the entity of each record."""
+        result: IntArray = self.numbers[self.labels]
+        return result
+
+    @property
+    def first_free(self) -> int:
+        """The first id that no entity has or had."""
+        given = 0 if self._given.before is None else self._given.before.first_free
+        return max(given, int(self.numbers.max(initial=-1)) + 1)
+
+    @cached_property
+    def events(self) -> pl.DataFrame | None:
+        """What became of entities when records were added: as in ``events.csv``; None if none were.
+
+        Columns are event, entity, from_entities, n_records, n_new and probability.
+        """
+        before = self._given.before
+        if before is None:
+            return None
+        ids = self._given.ids
+        groupings = Groupings(before.entity_of(ids), self.entity_of, before.lost(ids))
+        return weighed_events(groupings, self.posterior, self._summary.confidence)
+
+    @cached_property
     def _summary(self) -> Summary:
         return summarise(self.posterior, MIN_PROBABILITY, self._model.sources, self._work)
 
@@ -127,12 +176,13 @@ class Result:
     def notes(self) -> tuple[str, ...]:
         """What was done with the table and should be known."""
         largest = self._summary.largest
+        told = (*self._given.notes, *due_notes(self._given))
         if largest is None:
-            return tuple(self._given.notes)
+            return told
         left_out = (
             f"Pairs within clusters of more than {largest:,} records are not listed as links."
         )
-        return (*self._given.notes, left_out)
+        return (*told, left_out)
 
     @cached_property
     def entities(self) -> pl.DataFrame:
@@ -140,7 +190,7 @@ class Result:
         return pl.DataFrame(
             {
                 "record": self._given.ids,
-                "entity": self.labels,
+                "entity": self.entity_of,
                 "entity_size": np.bincount(self.labels)[self.labels],
                 "confidence": self._summary.confidence,
             }
@@ -284,7 +334,7 @@ class Result:
     def entity(self, entity: int | str) -> Entity:
         """Return one entity: its records, how sure, its weakest link, who else could belong."""
         number = self._entity_number(entity)
-        return look_at(number, self._given, self.labels, self._pairs, self._summary.confidence)
+        return look_at(number, self._given, self.entity_of, self._pairs, self._summary.confidence)
 
     def _entity_number(self, entity: Any) -> int:
         """Return the number of an entity, given as a number or as text."""
@@ -292,11 +342,11 @@ class Result:
             number = int(entity)
         except (TypeError, ValueError):
             number = -1
-        last = int(self.labels.max())
-        if not 0 <= number <= last:
+        if number not in self.numbers:
+            first, last = int(self.numbers.min()), int(self.numbers.max())
             raise DataError(
-                f"There is no entity {entity!r} in {self._given.title}: they are numbered from 0 "
-                f"to {last:,} (column 'entity' of the entities)."
+                f"There is no entity {entity!r} in {self._given.title}: they are numbered from "
+                f"{first:,} to {last:,} (column 'entity' of the entities)."
             )
         return number
 
@@ -306,7 +356,7 @@ class Result:
         One row an entity: entity, entity_size, confidence, then record_a, record_b, probability and
         same_entity of the pair, inside it or with a record of another one.
         """
-        return least_sure(self.entities, self._pairs, self.labels, n)
+        return least_sure(self.entities, self._pairs, self.entity_of, n)
 
     def golden(self, rules: str | Path | Mapping[str, Any] | None = None) -> pl.DataFrame:
         """Return one row an entity: the best value of each field, and the record it is from.
@@ -327,7 +377,8 @@ class Result:
     def _golden(self, rules: Any) -> Golden:
         checked = Rules.read(rules, self._given)
         what = self._model, self.posterior, self._given, self.labels, self._dependence(), checked
-        return make_golden(*what)
+        made = make_golden(*what)
+        return Golden(*(_with_ids(table, self.numbers) for table in made))
 
     def review(
         self,
@@ -349,6 +400,85 @@ class Result:
             served.wait()
         return served
 
+    def update(
+        self,
+        rows: Any,
+        *,
+        table: str | None = None,
+        query: str | None = None,
+        key: str | None = None,
+        delete: Any = None,
+        out: str | Path | None = None,
+        overwrite: bool = False,
+        seed: int | None = None,
+        cores: int | None = None,
+        progress: bool | None = None,
+    ) -> "Result":
+        """Let new records join: return a result of old and new, in which entities keep their ids.
+
+        The parameters of each draw are held, and only what a new record could touch is drawn anew:
+        it costs as much as is new. ``resume`` of its directory draws the parameters, too.
+
+        Parameters
+        ----------
+        rows
+            New records, in whatever form :func:`kolchin.resolve` takes a table.
+        table, query
+            Of a database, the table to read, or a SELECT.
+        key
+            The column that names records: rows of known ids then take the place of the old ones.
+        delete
+            Ids of records to take out: a list, or a file with a column of them.
+        out, overwrite
+            A directory for the result, and whether an older run there may be replaced.
+        seed
+            The same seed gives the same result; by default that of the run.
+        cores, progress
+            As in :func:`kolchin.resolve`.
+        """
+        from kolchin.resolution.updating import update
+
+        return update(
+            self,
+            rows,
+            table=table,
+            query=query,
+            key=key,
+            delete=delete,
+            out=out,
+            overwrite=overwrite,
+            seed=seed,
+            cores=cores,
+            progress=progress,
+        )
+
+    def write(
+        self,
+        target: Any,
+        prefix: str = "kolchin_",
+        append: bool = False,
+        rules: str | Path | Mapping[str, Any] | None = None,
+    ) -> "Written":
+        """Write entities, links and golden records to a database, in one transaction.
+
+        Parameters
+        ----------
+        target
+            ``"sqlite:///FILE"``, ``"duckdb:///FILE"``, ``"postgresql://HOST/DB"``, or a connection
+            of sqlite3, DuckDB or ADBC's driver for Postgres, whose open transaction, if there is
+            one, is committed with the tables, or taken back if they cannot be written.
+        prefix
+            What the names of the tables begin with. No other tables are touched, and those of
+            these names only if they were written here.
+        append
+            Keep what earlier runs wrote beside it, instead of replacing it.
+        rules
+            As in `golden`; by default those that the run's directory keeps.
+        """
+        from kolchin.resolution.writing import write_result
+
+        return write_result(self, target, prefix, append, rules)
+
     def merged(self) -> pl.DataFrame:
         """Return the input with its types, and entities and confidence beside it.
 
@@ -356,7 +486,7 @@ class Result:
         """
         values, source = self._given.frame(), self._given.source
         added = {
-            "entity": pl.Series(self.labels),
+            "entity": pl.Series(self.entity_of),
             "confidence": pl.Series(self._summary.confidence).round(6),
         }
         texts = self._given.texts
@@ -415,6 +545,19 @@ class Result:
             f"<Result: {found.mean():,.0f} entities ({low:,.0f} to {high:,.0f}) "
             f"of {self.posterior.n_records:,} records>"
         )
+
+
+def _words_of_end(ended: str, asked: Mapping[str, Any]) -> str:
+    """Say why a run has ended that may have had records added."""
+    if asked.get("updated"):
+        return "updated"
+    return "time" if ended == "stopped" else ended
+
+
+def _with_ids(table: pl.DataFrame, numbers: IntArray) -> pl.DataFrame:
+    """Put ids in place of labels, in the order of ids."""
+    ids = pl.Series("entity", numbers[table["entity"].to_numpy()], dtype=pl.Int64)
+    return table.with_columns(ids).sort("entity", maintain_order=True)
 
 
 def _free_name(name: str, table: pl.DataFrame) -> str:

@@ -12,6 +12,7 @@ from kolchin.posterior import Posterior
 from kolchin.posterior.packing import plain
 from kolchin.resolution.directory import RunDirectory
 from kolchin.resolution.display import Display
+from kolchin.resolution.events import plain_events
 from kolchin.resolution.inputs import Input
 from kolchin.resolution.result import Result
 from kolchin.resolution.settings import Settings
@@ -128,6 +129,8 @@ def write_results(
         "entities.csv", result.entities.with_columns(pl.col("confidence").round(6))
     )
     directory.write_table("links.csv", _rounded_links(result.links))
+    if result.events is not None:
+        directory.write_table("events.csv", plain_events(result.events))
     if merged:
         directory.write_table("merged.csv", result.merged())
     written = time.monotonic()

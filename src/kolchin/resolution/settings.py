@@ -145,6 +145,10 @@ class Settings:
         """Return the same for another number of draws."""
         return replace(self, draws=draws)
 
+    def without_sources(self) -> Self:
+        """Return the same, in which sources do not matter: they say nothing of chances."""
+        return replace(self, one_per_source=False)
+
     def words(self) -> dict[str, Any]:
         """Return the settings as people read them."""
         return {

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from kolchin.databases import Place, is_sqlite, read_sqlite
-from kolchin.databases.sqlite import path_of
+from kolchin import databases
 from kolchin.errors import DataError
 from kolchin.records.loading import load
 from kolchin.resolution.display import Display
@@ -16,13 +15,12 @@ from kolchin.work import Work
 
 def opened(data: Any, table: str | None, query: str | None) -> tuple[Any, str]:
     """Return what to load, and its title: of a database the rows, so that none is needed later."""
-    if is_sqlite(data):
-        rows = read_sqlite(data, table, query)
-        named = isinstance(data, str | Path)
-        return rows, Place(path_of(data), table, query).title if named else table or "table"
+    if databases.is_database(data):
+        rows = databases.read_database(data, table, query)
+        return rows, databases.title_of(data, table)
     if table is not None or query is not None:
         raise DataError(
-            "'table' and 'query' (--table, --query) say what to read of an SQLite database, and "
+            "'table' and 'query' (--table, --query) say what to read of a database, and "
             "the input is none."
         )
     return data, title_of(data)

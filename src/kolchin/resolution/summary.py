@@ -22,6 +22,7 @@ ENDINGS = {
     "time": "the time limit was reached",
     "warm-up": "the time limit was reached before the first draw",
     "interrupted": "it was interrupted",
+    "updated": "records were added given the parameters of an earlier run",
     "": "it was stopped from outside",
 }
 """Why a run ended, in words."""

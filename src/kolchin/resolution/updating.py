@@ -1,0 +1,216 @@
+"""New records join a finished run: given its parameters, or, for categories, by a new run."""
+
+import shutil
+import time
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kolchin.errors import DataError
+from kolchin.model import Model
+from kolchin.posterior import Posterior
+from kolchin.posterior.storage import part_path, save
+from kolchin.resolution.adding import Asked, Grown, grown
+from kolchin.resolution.directory import RESULTS, RunDirectory
+from kolchin.resolution.display import Display
+from kolchin.resolution.extending import extended_model, without_base
+from kolchin.resolution.identity import Before
+from kolchin.resolution.inputs import Input
+from kolchin.resolution.session import Session, write_results
+from kolchin.resolution.settings import AUTO, limit_for
+from kolchin.sampling.updating import updated
+from kolchin.threads import at_most
+
+KEPT_BY_PEOPLE = ("answers.csv", "golden.toml")
+OUTDATED = (*RESULTS, "golden.csv", "golden_values.csv", "posterior")
+"""What is of the run as it was, and not of what it has become."""
+
+if TYPE_CHECKING:
+    from kolchin.resolution.result import Result
+
+
+def update(
+    result: "Result",
+    rows: Any,
+    *,
+    table: str | None = None,
+    query: str | None = None,
+    key: str | None = None,
+    delete: Any = None,
+    out: str | Path | None = None,
+    overwrite: bool = False,
+    seed: int | None = None,
+    cores: int | None = None,
+    progress: bool | None = None,
+) -> "Result":
+    """Let new records join a result; see :meth:`kolchin.Result.update`."""
+    if result.ended == "warm-up":
+        raise DataError("The run was stopped during warm-up: resume it before records are added.")
+    directory = None if out is None else RunDirectory(Path(out))
+    if directory is not None:
+        directory.check_free(overwrite)
+    with at_most(cores), Display(progress) as display:
+        display.phase("reading the new records")
+        found = grown(result._given, Asked(rows, table, query, key, delete))
+        before = Before.of(result._given.ids, result.entity_of, result.first_free)
+        found = found._replace(given=replace(found.given, before=before))
+        _tell(display, found)
+        if result._model.compared is None:
+            return _run_again(result, found.given, directory, display)
+        return _drawn_given_parameters(result, found, directory, seed, display)
+
+
+def _tell(display: Display, found: Grown) -> None:
+    n_new, n_now = int((found.row_before < 0).sum()), found.row_before.size
+    display.say(f"{found.given.title}: {n_new:,} new rows, {n_now:,} records now")
+    for note in found.given.notes:
+        display.say(f"Note: {note}")
+
+
+def _drawn_given_parameters(
+    result: "Result",
+    found: Grown,
+    directory: RunDirectory | None,
+    seed: int | None,
+    display: Display,
+) -> "Result":
+    from kolchin.resolution.result import Result
+
+    began = time.monotonic()
+    display.phase("comparing the new records")
+    given, row_before = found
+    model = extended_model(result._base_model, given, result._settings)
+    compared = time.monotonic()
+    display.phase("drawing what they touch")
+    seed = result._settings.seed if seed is None else seed
+    # Another number each time, so that updates in a row do not repeat their draws.
+    stream = np.random.SeedSequence([seed, given.records.n_records, result.first_free])
+    posterior = updated(result.posterior, model, row_before, row_before < 0, stream)
+    seconds = {"comparing": compared - began, "sampling": time.monotonic() - compared}
+    base = result._base_model
+    made = Result(given, result._settings, posterior, "updated", seconds, model)
+    made.__dict__["_base_model"] = base
+    if directory is not None:
+        made.directory = directory.path
+        _keep(directory, result, made, posterior, display)
+    return made
+
+
+def _keep(
+    directory: RunDirectory,
+    result: "Result",
+    made: "Result",
+    posterior: Posterior,
+    display: Display,
+) -> None:
+    """Write the run and its results."""
+    began = time.monotonic()
+    display.phase("making the results")
+    asked: dict[str, Any] = {"merged": False, "safe_csv": False}
+    if result.directory is not None:
+        earlier = RunDirectory(result.directory).asked()
+        asked = {name: earlier[name] for name in asked}
+    with directory.locked():
+        whole = {
+            "settings": made._settings.to_json(),
+            "input": None,
+            **asked,
+            "seconds": made.seconds,
+            "updated": True,
+        }
+        directory.begin(made._given, whole)
+        with directory.writing():
+            save(posterior, part_path(directory.posterior, 0), 0)
+        write_results(directory, made, asked["merged"], began)
+
+
+def add(
+    path: Path,
+    rows: Any,
+    *,
+    table: str | None = None,
+    query: str | None = None,
+    key: str | None = None,
+    delete: Path | None = None,
+    out: Path | None = None,
+    overwrite: bool = False,
+    seed: int | None = None,
+    cores: int | None = None,
+    progress: bool | None = None,
+) -> "Result":
+    """Let new records join the run of a directory, or another one that it is copied to.
+
+    The run is replaced when all is written: until then the old one is as it was.
+    """
+    from kolchin.resolution.result import Result
+
+    result = Result.load(path)
+    update = partial(
+        result.update,
+        rows,
+        table=table,
+        query=query,
+        key=key,
+        delete=delete,
+        seed=seed,
+        cores=cores,
+        progress=progress,
+    )
+    if out is not None and out.resolve() != path.resolve():
+        made = update(out=out, overwrite=overwrite)
+        _bring_along(path, out)
+        return made
+    beside = path.resolve().with_name(f".{path.resolve().name}.adding")
+    with RunDirectory(path).locked():
+        shutil.rmtree(beside, ignore_errors=True)
+        try:
+            made = update(out=beside)
+            _bring_along(path, beside)
+            _exchange(path.resolve(), beside)
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
+    made.directory = path
+    return made
+
+
+def _bring_along(old: Path, new: Path) -> None:
+    """Copy what people said about the records: answers, and rules for golden records."""
+    for name in KEPT_BY_PEOPLE:
+        if (old / name).exists():
+            shutil.copy2(old / name, new / name)
+
+
+def _exchange(path: Path, beside: Path) -> None:
+    """Put a new run in the place of the old one; what else is in the directory stays."""
+    away = path.with_name(f".{path.name}.before")
+    shutil.rmtree(away, ignore_errors=True)
+    for old in path.iterdir():
+        if not (beside / old.name).exists() and old.name not in OUTDATED:
+            shutil.move(old, beside / old.name)
+    path.rename(away)
+    beside.rename(path)
+    shutil.rmtree(away, ignore_errors=True)
+
+
+def _run_again(
+    result: "Result", given: Input, directory: RunDirectory | None, display: Display
+) -> "Result":
+    """Resolve all records anew, with the same settings: categories have no candidates to go by."""
+    given = without_base(given)
+    model: Model = result._settings.model(given.records, given.source)
+    limit = limit_for(AUTO, model.n_records)
+    if directory is None:
+        return Session(given, result._settings, model, None, limit, display, {}).run()
+    with directory.locked():
+        asked = {
+            "settings": result._settings.to_json(),
+            "input": None,
+            "merged": False,
+            "safe_csv": False,
+            "seconds": {},
+        }
+        given = directory.begin(given, asked)
+        return Session(given, result._settings, model, directory, limit, display, {}).run()

@@ -1,0 +1,305 @@
+"""Draws for records that were added to a table, or changed, given the parameters of earlier draws.
+
+Given the parameters, clusters that no added record could join are independent of it: they stay as
+they were drawn. The others, all of them together a small table within the large one, are drawn
+anew, draw by draw, with the parameters of that draw held and the sizes of all other clusters
+counted in. A draw of the partition is then one from its posterior given the parameters.
+"""
+
+import copy
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from kolchin import threads
+from kolchin.likelihoods import DirichletCategorical
+from kolchin.likelihoods.extending import restricted
+from kolchin.model import FIELD_PARAMETERS, Model
+from kolchin.parameters import IntArray, Values
+from kolchin.partitions import size_counts
+from kolchin.posterior import Posterior
+from kolchin.posterior.packing import Chain as Store
+from kolchin.posterior.packing import arranged
+from kolchin.priors import Prior
+from kolchin.records import Compared
+from kolchin.sampling.candidates import candidate_pairs
+from kolchin.sampling.chain import Chain
+from kolchin.sampling.proposals import Proposals
+
+MOST_DRAWS = 250
+"""So many draws of each chain are kept at most, evenly spaced."""
+
+FIRST_STEPS, STEPS = 60, 4
+"""Steps before the first draw, and between two: parameters hardly change from one to the next."""
+
+LEAST_LOG_ODDS = -8.0
+"""An added record reaches a known one from such log odds on (e^-8 is 3 in 10,000)."""
+
+
+class Region(NamedTuple):
+    """The records that are drawn anew: their rows now, ascending, and before (-1: added)."""
+
+    rows: IntArray
+    before: IntArray
+
+
+def find_region(
+    posterior: Posterior, model: Model, row_before: IntArray, is_added: NDArray[np.bool_]
+) -> Region:
+    """Return the added records and all that the draws tie to those which they could join.
+
+    ``row_before`` is where each record was (-1: it was not there). Records whose cluster lost one
+    in some draw belong to them, too.
+    """
+    known = row_before >= 0
+    touched = np.ones(posterior.n_records, dtype=bool)  # that are gone
+    touched[row_before[known]] = False
+    near = _hopeful_pairs(model, is_added)
+    others = row_before[near[~is_added[near]]]
+    touched[others[others >= 0]] = True
+    group = _ever_together(posterior)
+    in_group = np.zeros(int(group.max(initial=-1)) + 1, dtype=bool)
+    in_group[group[touched]] = True
+    inside = is_added.copy()
+    inside[known] |= in_group[group[row_before[known]]]
+    rows = np.flatnonzero(inside)
+    return Region(rows, np.where(is_added[rows], -1, row_before[rows]))
+
+
+def _hopeful_pairs(model: Model, is_added: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """Return the compared pairs with an added record that may be links."""
+    assert model.compared is not None
+    log_odds = model.compared.log_ratios() - np.log(model.n_records)
+    found = [np.empty((0, 2), dtype=np.int32)]
+    for pairs, which in model.compared.parts:
+        found.append(pairs[is_added[pairs].any(axis=1) & (log_odds[which] > LEAST_LOG_ODDS)])
+    return np.concatenate(found)
+
+
+def _ever_together(posterior: Posterior) -> IntArray:
+    """Return a number for each set of records that draws tie together, be it through others."""
+    n_records = posterior.n_records
+    begins, ends = [], []
+    for chain in posterior.chains:
+        first = np.repeat(np.cumsum(chain.sizes) - chain.sizes, chain.sizes)
+        begins.append(chain.members[first])
+        ends.append(chain.members)
+    one, other = np.concatenate(begins), np.concatenate(ends)
+    graph = coo_array((np.ones(one.size, bool), (one, other)), shape=(n_records, n_records))
+    group: IntArray = connected_components(graph, directed=False)[1].astype(np.int64)
+    return group
+
+
+def updated(
+    posterior: Posterior,
+    model: Model,
+    row_before: IntArray,
+    is_added: NDArray[np.bool_],
+    seed: int | np.random.SeedSequence,
+) -> Posterior:
+    """Return draws of all records there are now, given the parameters of earlier draws.
+
+    ``model`` has all records, with chances as they were learnt; what was drawn before is of those
+    that ``row_before`` tells.
+    """
+    posterior = posterior.thin(-(-posterior.n_draws // MOST_DRAWS))
+    region = find_region(posterior, model, row_before, is_added)
+    if not isinstance(seed, np.random.SeedSequence):
+        seed = np.random.SeedSequence(seed)
+    now = np.full(posterior.n_records, -1, dtype=np.int64)
+    now[row_before[row_before >= 0]] = np.flatnonzero(row_before >= 0)
+    now[region.before[region.before >= 0]] = -1  # drawn anew
+
+    draw = _redrawing(posterior, model, region, now)
+    children = seed.spawn(posterior.n_chains)
+    with ThreadPoolExecutor(threads.n_cores()) as pool:
+        chains = tuple(pool.map(draw, range(posterior.n_chains), children))
+    parameters, log_joint = posterior.parameters, posterior.log_joint
+    settings = {**posterior.settings, "draws": posterior.n_draws, "updated": True}
+    return Posterior(model.n_records, chains, parameters, log_joint, settings)
+
+
+def _redrawing(
+    posterior: Posterior, model: Model, region: Region, now: IntArray
+) -> Callable[[int, np.random.SeedSequence], Store]:
+    """Return what draws the region for one chain; one record alone has nobody to join."""
+    if region.rows.size < 2:
+        return lambda number, _: _staying(posterior.chains[number], now)
+    part = _part_of(model, region.rows)
+    pairs, _ = candidate_pairs(part)
+
+    def draw(number: int, child: np.random.SeedSequence) -> Store:
+        rng = np.random.Generator(np.random.SFC64(child))
+        return _Redrawing(posterior, number, region, now, part, pairs).run(rng)
+
+    return draw
+
+
+def _part_of(model: Model, rows: IntArray) -> Model:
+    """Return the model of some records, whose prior knows how many there are in all."""
+    assert model.compared is not None
+    part = copy.copy(model)
+    part.records = model.records.take(rows)
+    own, fields = model.likelihood, part.records.fields
+    equal = [f for f, field in enumerate(fields) if not isinstance(field, Compared)]
+    part.likelihood = DirichletCategorical(part.records.select(equal), own.delta, own.tied)
+    part.compared = restricted(model.compared, rows)
+    part.sources = model.sources[rows] if model.sources.size else model.sources
+    part.prior = _of_all(model.prior, model.n_records)
+    return part
+
+
+def _of_all(prior: Prior, n_records: int) -> Prior:
+    """Return a prior that weighs clusters as among all records, whatever number it is told."""
+
+    def tables(_: Prior, __: int, largest: int, values: Values) -> Any:
+        return prior.tables(n_records, largest, values)
+
+    whole = copy.copy(prior)
+    whole.__class__ = type(type(prior).__name__, (type(prior),), {"tables": tables})
+    return whole
+
+
+class _Redrawing:
+    """One chain's draws of the region, beside what stays."""
+
+    def __init__(
+        self,
+        posterior: Posterior,
+        number: int,
+        region: Region,
+        now: IntArray,
+        part: Model,
+        pairs: NDArray[np.int32],
+    ) -> None:
+        self.posterior = posterior
+        self.number = number
+        self.region = region
+        self.part = part
+        self.pairs = pairs
+        self.stays = _staying(posterior.chains[number], now)
+        self.n_outside = int((now >= 0).sum())
+        self.n_records = self.n_outside + region.rows.size
+
+    def run(self, rng: np.random.Generator) -> Store:
+        """Draw the region once for every earlier draw."""
+        chain = Chain(self.part, rng, self._labels_before())
+        drawn = []
+        for t in range(self.posterior.n_draws):
+            self._take_parameters(chain, t)
+            if t == 0:
+                self._begin(chain)
+            for _ in range(STEPS):
+                _step(chain)
+            drawn.append(_clusters(chain.following))
+        return self._together(drawn)
+
+    def _begin(self, chain: Chain) -> None:
+        """Find the typical set, and learn which pairs are undecided."""
+        proposals = Proposals(self.pairs)
+        chain.learn(proposals)
+        for step in range(1, FIRST_STEPS + 1):
+            _step(chain)
+            chain.observe(proposals)
+            if step in (FIRST_STEPS // 4, FIRST_STEPS):
+                chain.learn(proposals)
+                proposals.forget()
+
+    def _labels_before(self) -> IntArray:
+        """Return the clusters of the first draw, added records alone."""
+        before = self.region.before
+        labels = self.posterior.partition(self.number, 0).astype(np.int64)
+        alone = labels.size + np.arange(before.size)
+        result: IntArray = np.where(before >= 0, labels[np.maximum(before, 0)], alone)
+        return np.unique(result, return_inverse=True)[1].astype(np.int64)
+
+    def _take_parameters(self, chain: Chain, t: int) -> None:
+        """Hold the parameters of a draw, and count the clusters that are not drawn anew."""
+        model = self.part
+        assert model.compared is not None
+        drawn = {name: one[self.number, t] for name, one in self.posterior.parameters.items()}
+        own = {name: value for name, value in drawn.items() if name in FIELD_PARAMETERS}
+        chain.own_values = {**model.likelihood.values(own), **model.compared.values(own)}
+        chain.ratios = model.compared.ratios(chain.own_values)
+        chain.prior_values = self._prior_values(drawn)
+        inside = size_counts(_labels(chain.following))
+        chain.size_counts = _added_counts(inside, self._outside_counts(t))
+        chain._tabulate()
+
+    def _prior_values(self, drawn: Mapping[str, Any]) -> Values:
+        """Return the prior's parameters, but for what is integrated out."""
+        prior = self.part.prior
+        names = set(prior.hypers(self.n_records)) - {"mu"}
+        given = {name: float(drawn[name]) for name in names if name in drawn}
+        return prior.collapsed(prior.values(self.n_records, given))
+
+    def _outside_counts(self, t: int) -> IntArray:
+        alive = (self.stays.born <= t) & (t < self.stays.died)
+        counts = np.bincount(self.stays.sizes[alive], minlength=2).astype(np.int64)
+        counts[1] = self.n_outside - np.arange(2, counts.size) @ counts[2:]
+        return counts
+
+    def _together(self, drawn: list[tuple[NDArray[np.int32], NDArray[np.int32]]]) -> Store:
+        """Put what stays and what was drawn anew together."""
+        number = [sizes.size for _, sizes in drawn]
+        born = np.repeat(np.arange(len(drawn), dtype=np.int32), number)
+        rows = self.region.rows.astype(np.int32)
+        return arranged(
+            np.concatenate([self.stays.members, *(rows[own] for own, _ in drawn)]),
+            np.concatenate([self.stays.sizes, *(own for _, own in drawn)]),
+            np.concatenate([self.stays.born, born]),
+            np.concatenate([self.stays.died, born + 1]),
+            len(drawn),
+        )
+
+
+def _staying(chain: Store, now: IntArray) -> Store:
+    """Return the clusters none of whose records is drawn anew or gone, by their rows now."""
+    rows = now[chain.members]
+    ends = np.cumsum(chain.sizes)
+    gone = np.append(0, np.cumsum(rows < 0))
+    stays = gone[ends] == gone[ends - chain.sizes]
+    return Store(
+        rows[np.repeat(stays, chain.sizes)].astype(np.int32),
+        chain.sizes[stays],
+        chain.born[stays],
+        chain.died[stays],
+        chain.n_draws,
+    )
+
+
+def _step(chain: Chain) -> None:
+    """Make moves with all parameters held."""
+    chain.move(chain.moves_a_step)
+    chain.settle()
+
+
+def _labels(following: NDArray[np.int32]) -> IntArray:
+    """Return a number for each ring of records."""
+    n = following.size
+    graph = coo_array((np.ones(n, bool), (np.arange(n), following)), shape=(n, n))
+    labels: IntArray = connected_components(graph, directed=False)[1].astype(np.int64)
+    return labels
+
+
+def _clusters(following: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the members, one cluster after another, and sizes of those of two or more."""
+    labels = _labels(following)
+    sizes = np.bincount(labels)
+    order = np.argsort(labels, kind="stable")
+    several = sizes >= 2
+    return order[several[labels[order]]].astype(np.int32), sizes[several].astype(np.int32)
+
+
+def _added_counts(one: IntArray, other: IntArray) -> IntArray:
+    """Add up histograms of sizes; entry 0 has the number of clusters."""
+    counts = np.zeros(max(one.size, other.size), dtype=np.int64)
+    counts[: one.size] += one
+    counts[: other.size] += other
+    counts[0] = counts[1:].sum()
+    return counts

@@ -1,0 +1,147 @@
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import kolchin as kp
+from kolchin.cli import app
+from kolchin.errors import DataError
+from kolchin.simulation.people import simulate_people
+
+HOW = {"chains": 2, "draws": 60, "seed": 1, "progress": False}
+N_OLD = 550
+
+
+@pytest.fixture(scope="module")
+def people():
+    table = simulate_people(600, 3)
+    order = np.random.default_rng(1).permutation(table.height)
+    return table[order].drop("ent_id"), table[order]["ent_id"].to_numpy()
+
+
+@pytest.fixture(scope="module")
+def before(people, tmp_path_factory):
+    out = tmp_path_factory.mktemp("runs") / "people"
+    return kp.resolve(people[0][:N_OLD], id="rec_id", out=out, **HOW)
+
+
+def test_new_records_join_and_ids_stay(people, before):
+    table, truth = people
+    after = before.update(table[N_OLD:])
+    assert after.entities["record"].to_list() == table["rec_id"].to_list()
+    assert after.ended == "updated"
+    measures = after.evaluate(truth)
+    assert measures["point_estimate"]["f1"] > 0.98
+    old = dict(zip(before.entities["record"], before.entities["entity"], strict=True))
+    stayed = [
+        old[row["record"]] == row["entity"]
+        for row in after.entities.iter_rows(named=True)
+        if row["record"] in old
+    ]
+    assert np.mean(stayed) > 0.97
+    fresh = after.entities[N_OLD:].filter(~pl.col("entity").is_in(list(old.values())))
+    assert fresh["entity"].min() == before.first_free
+    counts = dict(after.events["event"].value_counts().iter_rows())
+    assert counts["grew"] + counts["created"] >= 45
+    assert after.events["probability"].is_between(0, 1).all()
+
+
+def test_a_directory_holds_it_and_resume_draws_parameters_too(people, before, tmp_path):
+    table, _ = people
+    after = before.update(table[N_OLD:], out=tmp_path / "new")
+    back = kp.Result.load(tmp_path / "new")
+    assert back.ended == "updated"
+    assert back.entities.equals(after.entities)
+    assert back.links.equals(after.links)
+    assert back.events.equals(after.events)
+    events = pl.read_csv(tmp_path / "new" / "events.csv")
+    assert events.columns[:3] == ["event", "entity", "from_entities"]
+    whole = kp.resume(tmp_path / "new", draws=60, progress=False)
+    assert whole.ended == "draws"
+    same = (whole.entities["entity"] == after.entities["entity"]).mean()
+    assert same > 0.97
+    assert kp.Result.load(tmp_path / "new").events is not None
+
+
+def test_records_are_changed_and_taken_out(people, before):
+    table, _ = people
+    changed = table[:1].with_columns(
+        *(table[5][name] for name in table.columns if name != "rec_id")
+    )
+    gone = table["rec_id"][7]
+    after = before.update(changed, key="rec_id", delete=[gone])
+    assert after.entities.height == N_OLD - 1
+    assert gone not in after.entities["record"].to_list()
+    entity = dict(zip(after.entities["record"], after.entities["entity"], strict=True))
+    assert entity[table["rec_id"][0]] == entity[table["rec_id"][5]]
+    assert set(after.events["event"]) & {"removed", "shrank"}
+
+
+def test_nothing_new_changes_nothing(people, before):
+    after = before.update(people[0][:0], delete=[])
+    assert after.entities["entity"].equals(before.entities["entity"])
+    assert set(after.events["event"]) == {"unchanged"}
+
+
+def test_updates_follow_each_other(people, before, monkeypatch):
+    table, truth = people
+    one = before.update(table[N_OLD:575])
+    two = one.update(table[575:])
+    monkeypatch.setattr("kolchin.resolution.extending.MUCH_NEW", 0.05)
+    assert not [note for note in one.notes if "'kolchin resume'" in note]
+    assert [note for note in two.notes if note.startswith("8% of the records were added")]
+    assert two.evaluate(truth)["point_estimate"]["f1"] > 0.98
+    assert two.first_free >= one.first_free >= before.first_free
+    kept = pl.Series(one.entities["entity"]).is_in(two.entities["entity"].implode())
+    assert kept.mean() > 0.97
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"rows": slice(0, 3)}, "3 ids are in the table already"),
+        ({"rows": slice(0, 3), "key": "email"}, "it is 'rec_id'"),
+        ({"rows": slice(550, 560), "delete": ["nobody"]}, "'nobody'"),
+        ({"rows": {"other": [1, 2]}}, "none of the columns"),
+        ({"rows": {"rec_id": ["a", "a"], "city": ["x", "y"]}}, "several rows of one id: 'a'"),
+    ],
+)
+def test_faults_say_what_to_do(people, before, change, words):
+    rows = change.pop("rows")
+    rows = people[0][rows] if isinstance(rows, slice) else rows
+    with pytest.raises(DataError, match=words):
+        before.update(rows, **change)
+
+
+def test_categories_are_resolved_anew():
+    table = {"a": ["x", "x", "y", "z"] * 4, "b": ["1", "1", "2", "3"] * 4}
+    before = kp.resolve(table, likelihood="categorical", **HOW)
+    after = before.update({"a": ["x", "w"], "b": ["1", "9"]})
+    assert after.entities["record"].to_list() == list(range(18))
+    assert after.events is not None
+    assert after.posterior.n_records == 18
+
+
+def test_the_command_replaces_the_run_when_all_is_written(people, tmp_path):
+    table, _ = people
+    table[:N_OLD].write_csv(tmp_path / "old.csv")
+    table[N_OLD:].write_csv(tmp_path / "new.csv")
+    (tmp_path / "gone.csv").write_text(f"record\n{table['rec_id'][3]}\n")
+    run = str(tmp_path / "run")
+    how = ["--out", run, "--id", "rec_id", "--chains", "2", "--draws", "40", "--seed", "1"]
+    asked = CliRunner().invoke(app, ["resolve", str(tmp_path / "old.csv"), *how, "--quiet"])
+    assert asked.exit_code == 0, asked.output
+    (tmp_path / "run" / "mine.txt").write_text("a note")
+    (tmp_path / "run" / "golden.toml").write_text("")
+    arguments = ["add", run, str(tmp_path / "new.csv"), "--delete", str(tmp_path / "gone.csv")]
+    added = CliRunner().invoke(app, arguments)
+    assert added.exit_code == 0, added.output
+    assert "grew" in added.output
+    assert pl.read_csv(tmp_path / "run" / "entities.csv").height == 599
+    assert (tmp_path / "run" / "mine.txt").read_text() == "a note"
+    assert (tmp_path / "run" / "golden.toml").exists()
+    assert not [path.name for path in tmp_path.iterdir() if path.name.startswith(".")]
+    again = CliRunner().invoke(app, ["add", run, str(tmp_path / "new.csv")])
+    assert again.exit_code == 2
+    assert "already" in again.output
+    assert pl.read_csv(tmp_path / "run" / "entities.csv").height == 599
