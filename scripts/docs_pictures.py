@@ -28,9 +28,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-DRAWN = (
-    "[...document.querySelectorAll('#answer .chart')].every(chart => chart.querySelector('svg'))"
-)
+DRAWN = "[...document.querySelectorAll('#answer .chart')].every(it => it.querySelector('svg'))"
 
 
 @contextmanager

@@ -129,7 +129,7 @@ def test_waterfall_leads_from_the_odds_before_the_fields_to_the_odds_of_the_pair
 def test_prior_odds_and_other_records_are_told_apart_where_the_prior_is_known():
     content = large()
     pair = pairs.undecided_pairs(content)[0]
-    assert (pair.start.name, pair.start.bits) == ("Prior odds", "−17.3")
+    assert (pair.start.name, pair.start.bits) == ("Before looking", "−17.3")
     link = content.links.filter(pl.col("record_a") == int(pair.record_a)).row(0, named=True)
     odds = np.log2(link["probability"] / (1 - link["probability"]))
     others = odds + 17.3 - sum(link[name] for name in content.compared)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from kolchin.comparison import Comparisons
 from kolchin.comparison.numbering import distinct_rows
+from kolchin.options import option
 from kolchin.posterior import Posterior
 from kolchin.records import Records
 
@@ -133,7 +134,7 @@ def families(summary: Mapping[str, Any], comparisons: Comparisons | None) -> lis
                 f"{100 * chance:.0f} times of 100, though {column} tells much. They may be "
                 "families of things that are alike (the models of a product line, a household), "
                 "not entities: look at some ('kolchin entity'). If each list has every thing once, "
-                "say so (--one-per-source)."
+                f"say so ({option('one_per_source')})."
             ]
     return []
 
@@ -144,7 +145,7 @@ def _not_settled(summary: Mapping[str, Any]) -> list[str]:
         return [
             "This is provisional: the time limit was reached while chains were still on their way, "
             "so that neither the entities nor how sure they are can be relied on. Resume the run, "
-            "or allow it more time (--time-limit)."
+            f"or allow it more time ({option('time_limit')})."
         ]
     if not summary["diagnostics"]["converged"]:
         return ["It has not converged: take the numbers as a draft, and draw more."]

@@ -129,9 +129,7 @@ class Result:
         largest = self._summary.largest
         if largest is None:
             return tuple(self._given.notes)
-        left_out = (
-            f"Pairs within clusters of more than {largest:,} records are not listed as links."
-        )
+        left_out = f"Pairs within groups of more than {largest:,} records are not listed as links."
         return (*self._given.notes, left_out)
 
     @cached_property

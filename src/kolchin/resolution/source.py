@@ -8,6 +8,7 @@ from typing import Any
 from kolchin.databases import Place, is_sqlite, read_sqlite
 from kolchin.databases.sqlite import path_of
 from kolchin.errors import DataError
+from kolchin.options import option
 from kolchin.records.loading import load
 from kolchin.resolution.display import Display
 from kolchin.resolution.inputs import Input
@@ -22,7 +23,7 @@ def opened(data: Any, table: str | None, query: str | None) -> tuple[Any, str]:
         return rows, Place(path_of(data), table, query).title if named else table or "table"
     if table is not None or query is not None:
         raise DataError(
-            "'table' and 'query' (--table, --query) say what to read of an SQLite database, and "
+            f"{option('table')} and {option('query')} say what to read of an SQLite database, and "
             "the input is none."
         )
     return data, title_of(data)
@@ -79,5 +80,5 @@ def check_unchanged(
     if loaded.fingerprint != given.fingerprint:
         raise DataError(
             f"{given.title} has changed since the run began, so it cannot go on. "
-            "Restore the file, or start again with --overwrite."
+            f"Restore the file, or start again with {option('overwrite')}."
         )
