@@ -8,7 +8,7 @@ A comment on the line before a fence says what becomes of it:
     <!-- run: needs FILE --> only where --data has that file, which is copied into the folder
     <!-- file: NAME -->      it is saved as a file for the commands that follow
     <!-- shown: REASON -->   it is not run
-    <!-- output -->          it has what the commands since the last output printed; cut by
+    <!-- output -->          it has what the fence that was run last printed; cut by
                              'first N', 'last N', 'from TEXT' and 'without TEXT', parted by '; '
 
 Elsewhere, <!-- in: NAME --> says in which temporary folder the commands of a page run (pages may
@@ -28,7 +28,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +66,6 @@ class Folder:
 
     path: Path
     cut: str = ""  # why the rest is left out
-    printed: list[str] = field(default_factory=list)
     output: str = ""
     session: Any = None
 
@@ -141,7 +140,7 @@ class Run:
         text = page.read_text()
         folder = self.folder(folder_name(page, text))
         self.close(folder)
-        folder.printed, pieces, end = [], [], 0
+        pieces, end = [], 0
         for step in steps_of(text):
             where = f"{page.relative_to(ROOT)}:{step.line}"
             new = self.step(step, folder, where)
@@ -164,11 +163,8 @@ class Run:
             (folder.path / step.rest).write_text(step.body)
         elif step.kind == "run":
             folder.output = self.execute(step, folder, where)
-            folder.printed.append(folder.output)
         elif step.kind == "output":
-            shown = cut("".join(folder.printed), step.rest, where)
-            folder.printed = []
-            return shown
+            return cut(folder.output, step.rest, where)
         elif not holds(step.rest, folder):
             raise SystemExit(f"{where}: this no longer holds: {step.rest}\n{folder.output}")
         return None

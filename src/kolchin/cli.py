@@ -611,7 +611,7 @@ def _conclude(result: Any, directory: Path, quiet: bool) -> None:
         _say(f"Results are in {directory}.")
         where = quote(str(directory))
         _say(f"'kolchin entity {where} 0' shows an entity,")
-        _say(f"'kolchin golden {where}' writes the clean list, one row an entity.")
+        _say(f"'kolchin golden {where}' writes golden records, one row an entity.")
     if result.ended in ("time", "warm-up", "interrupted"):
         _say(f"'kolchin resume {quote(str(directory))}' goes on from here.")
     if result.ended == "warm-up":

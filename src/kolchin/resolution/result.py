@@ -181,7 +181,7 @@ class Result:
         whole["entities_shown"] = int(self.labels.max()) + 1
         whole["cautions"] = [
             *cautions(whole, self.posterior, self._given.records, self.labels),
-            *families(whole, self._model.comparisons),
+            *families(whole, self._model.comparisons, self._settings.one_per_source),
             *too_weak(self._model),
         ]
         whole["doubts"] = [
