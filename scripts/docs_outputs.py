@@ -126,6 +126,7 @@ class Run:
         self.environment = environment(scratch / "commands")
         self.folders: dict[str, Folder] = {}
         self.left_out: list[str] = []
+        self.broken: list[str] = []
 
     def folder(self, name: str) -> Folder:
         """Return a folder, made when it is first asked for."""
@@ -166,7 +167,7 @@ class Run:
         elif step.kind == "output":
             return cut(folder.output, step.rest, where)
         elif not holds(step.rest, folder):
-            raise SystemExit(f"{where}: this no longer holds: {step.rest}\n{folder.output}")
+            self.broken.append(f"{where}: this no longer holds: {step.rest}")
         return None
 
     def why_not(self, step: Step, folder: Folder) -> str:
@@ -317,8 +318,10 @@ def main() -> int:
         stale = refresh(chosen, run, asked.check)
     for line in run.left_out:
         print(f"Left out: {line}", file=sys.stderr)
+    for line in run.broken:
+        print(f"BROKEN: {line}: rewrite the sentences around it", file=sys.stderr)
     print(f"{stale} pages differ; {time.monotonic() - began:.0f} s.", file=sys.stderr)
-    return int(asked.check and stale > 0)
+    return int((asked.check and stale > 0) or bool(run.broken))
 
 
 if __name__ == "__main__":
