@@ -47,3 +47,8 @@ def test_no_script_of_the_network(hooks):
     near = hooks.on_post_page(page, page=SimpleNamespace(url="how-to/arviz.html"))
     assert near == '<script src="../search_from_disk.js"></script>'
     assert "https" not in hooks.on_post_template(page)
+
+
+@pytest.mark.parametrize("name", ["report.png", "waterfall.png", "review.png"])
+def test_pictures_are_there_and_small(name):
+    assert 5_000 < (ROOT / "docs" / "figures" / name).stat().st_size < 200_000
