@@ -176,6 +176,17 @@ def try_frame(rng: Rng) -> str:
     return "frame resolved"
 
 
+def settled(seed: int, k: int, scratch: Path, keep: Path) -> str:
+    """Try the k-th file or frame of a seed; keep the traceback of a fault."""
+    rng = np.random.default_rng([seed, k])
+    try:
+        return try_frame(rng) if k % 4 == 3 else try_file(rng, scratch)
+    except Exception:
+        keep.mkdir(exist_ok=True)
+        (keep / f"{seed}-{k}.txt").write_text(traceback.format_exc())
+        return "FAULT"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("n", type=int, nargs="?", default=10_000)
@@ -185,17 +196,14 @@ def main() -> int:
     warnings.simplefilter("ignore")
     found: Counter[str] = Counter()
     began = time.monotonic()
-    with tempfile.TemporaryDirectory() as scratch:
-        for k in range(asked.n):
-            rng = np.random.default_rng([asked.seed, k])
-            try:
-                found[try_frame(rng) if k % 4 == 3 else try_file(rng, Path(scratch))] += 1
-            except Exception:
-                found["FAULT"] += 1
-                asked.keep.mkdir(exist_ok=True)
-                (asked.keep / f"{asked.seed}-{k}.txt").write_text(traceback.format_exc())
+    try:
+        with tempfile.TemporaryDirectory() as scratch:
+            for k in range(asked.n):
+                found[settled(asked.seed, k, Path(scratch), asked.keep)] += 1
+    except KeyboardInterrupt:
+        print("Stopped.")
     print("\n".join(f"{count:7,} {what}" for what, count in sorted(found.items())))
-    print(f"{asked.n:,} in {time.monotonic() - began:.0f} s, seed {asked.seed}")
+    print(f"{found.total():,} in {time.monotonic() - began:.0f} s, seed {asked.seed}")
     return int(found["FAULT"] > 0)
 
 
