@@ -100,7 +100,7 @@ def test_evaluate_writes_to_standard_output(folder, run):
     result = runner.invoke(app, ["evaluate", str(run), "--truth", truth])
     assert result.exit_code == 0, result.stderr
     assert "60 records with known entities" in result.stdout
-    for words in ("precision", "B-cubed", "whole clusters", "90% interval"):
+    for words in ("precision", "B-cubed", "whole entities", "90% interval"):
         assert words in result.stdout
     whole = runner.invoke(app, ["evaluate", str(run), "--truth", truth, "--json"]).stdout
     summary = json.loads((run / "summary.json").read_text())

@@ -166,3 +166,17 @@ def test_reference_names_everything() -> None:
         part = section.partition(f"\n### kolchin {name}\n")[2].partition("\n### ")[0]
         assert part, f"there is no section on {name}"
         assert set(re.findall(r"--[a-z][a-z-]*", part)) == known, name
+
+
+def test_numbers_that_readme_boasts_of_stand_on_the_page_beside_them() -> None:
+    """A benchmark that is run again changes its page; README must not keep the old number."""
+    text = (ROOT / "README.md").read_text()
+    section = text.partition("\n## What it is good at\n")[2].partition("\n## ")[0]
+    checked = 0
+    for line in section.splitlines():
+        pages = [ROOT / path for path in re.findall(r"\]\((docs/[\w/-]+\.md)", line)]
+        shown = "".join(page.read_text() for page in pages)
+        for number in re.findall(r"\*\*(\d[^*]*)\*\*", line):
+            assert number in shown, number
+            checked += 1
+    assert checked >= 6

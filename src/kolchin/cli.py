@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from kolchin.errors import DataError, KolchinError, SamplerError
+from kolchin.options import command_line
 
 EXIT_UNFINISHED = 1
 EXIT_FAULT = 2
@@ -27,7 +28,8 @@ class _Group(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run a command; say what went wrong on standard error and exit with its code."""
         try:
-            return super().invoke(ctx)
+            with command_line():
+                return super().invoke(ctx)
         except SamplerError as error:
             _fail(str(error), EXIT_UNFINISHED)
         except (KolchinError, OSError) as error:
@@ -684,7 +686,7 @@ def _conclude(result: Any, directory: Path, quiet: bool) -> None:
         _say(f"Results are in {directory}.")
         where = quote(str(directory))
         _say(f"'kolchin entity {where} 0' shows an entity,")
-        _say(f"'kolchin golden {where}' writes the clean list, one row an entity.")
+        _say(f"'kolchin golden {where}' writes golden records, one row an entity.")
     if result.ended in ("time", "warm-up", "interrupted"):
         _say(f"'kolchin resume {quote(str(directory))}' goes on from here.")
     if result.ended == "warm-up":

@@ -101,7 +101,7 @@ def test_no_usable_column_says_why():
     ]
 
 
-@pytest.mark.parametrize("table", [3, [1, 2], None, np.ones(3)])
+@pytest.mark.parametrize("table", [3, None, np.ones(3)])
 def test_something_that_is_no_table(table):
     (fault,) = faults(table)
     assert fault.startswith("table must be a pandas, Polars or Arrow table,")

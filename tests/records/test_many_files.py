@@ -153,7 +153,7 @@ class TestRenames:
         renames = read_renames(["b.csv:Name=who", "b.csv:PLZ=zip"])
         loaded = load(paths, rename=renames)
         assert loaded.values.rows() == [("Ada", "1"), ("Ada", "1"), ("Ada", "1"), ("Bob", "2")]
-        assert "--map" in fault(paths)
+        assert "(rename=)" in fault(paths)
 
     def test_a_toml_file_says_the_same(self, paths, tmp_path):
         (tmp_path / "names.toml").write_text('["b.csv"]\nName = "who"\nPLZ = "zip"\n')

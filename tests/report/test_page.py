@@ -14,7 +14,17 @@ from pages import Page
 
 from kolchin.records.parquet import Parts
 from kolchin.records.texts import Texts
-from kolchin.report import candidates, diagnostics, fields, groups, pairs, render
+from kolchin.report import (
+    candidates,
+    charts,
+    diagnostics,
+    fields,
+    groups,
+    pairs,
+    parameters,
+    render,
+)
+from kolchin.report.words import NOT_CONVERGED
 
 CONTENTS = {"sampled": sampled, "large": large, "tiny": tiny, "hostile": hostile}
 
@@ -129,7 +139,7 @@ def test_waterfall_leads_from_the_odds_before_the_fields_to_the_odds_of_the_pair
 def test_prior_odds_and_other_records_are_told_apart_where_the_prior_is_known():
     content = large()
     pair = pairs.undecided_pairs(content)[0]
-    assert (pair.start.name, pair.start.bits) == ("Prior odds", "−17.3")
+    assert (pair.start.name, pair.start.bits) == ("Before looking", "−17.3")
     link = content.links.filter(pl.col("record_a") == int(pair.record_a)).row(0, named=True)
     odds = np.log2(link["probability"] / (1 - link["probability"]))
     others = odds + 17.3 - sum(link[name] for name in content.compared)
@@ -443,3 +453,43 @@ def test_words_that_are_true_only_where_they_hold():
 def test_bits_if_values_agree_count_no_gaps_in():
     name = next(row for row in fields.field_rows(tiny()) if row.name == "name")
     assert name.possible_bits == "2.2"  # 1 bit with a third missing: 1 / (2/3)^2
+
+
+def test_errors_and_shared_fields_are_told_in_words():
+    values = {"errors[1 of 4]": 0.25, "errors[4 of 4]": 1e-5, "shared[street + city]": 3274.3}
+    content = tiny()
+    given = {"parameters": {name: {"mean": mean} for name, mean in values.items()}}
+    content = dataclasses.replace(content, summary={**content.summary, **given})
+    rows = {row.name: row.meaning for row in parameters.parameter_rows(content)}
+    assert rows == {
+        "errors[1 of 4]": "In 25% of the records 1 of 4 fields is wrong, or changed.",
+        "shared[street + city]": "About 3,274 pairs of unrelated records share street + city for a "
+        "reason.",
+    }
+
+
+@pytest.mark.parametrize(("first", "last"), [(200, 200), (199, 201), (66_000, 66_700)])
+def test_numbers_of_entities_are_whole_on_their_axis(first, last):
+    rows = [
+        {"start": k - 0.5, "end": k + 0.5, "share": 0.1, "inside": True}
+        for k in range(first, last + 1)
+    ]
+    places = json.dumps(charts.entities_chart(rows))
+    (shown,) = re.findall(r'"values": (\[[\d, ]+\])', places)
+    assert len(json.loads(shown)) == len(set(json.loads(shown))) <= 7
+    assert set(json.loads(shown)) <= set(range(first, last + 1))
+
+
+def test_that_chains_do_not_agree_is_said_once():
+    content = tiny()
+    said = {"cautions": [NOT_CONVERGED, "Equal records are kept apart."]}
+    page = render(dataclasses.replace(content, summary={**content.summary, **said}))
+    assert NOT_CONVERGED not in page
+    assert "Equal records are kept apart." in page
+
+
+def test_entities_are_called_as_they_are_typed():
+    shelves = groups.shelves(large(20_000))
+    named = [group.entity for shelf in shelves for group in shelf.groups]
+    assert any(len(name) > 3 for name in named)
+    assert all(name.isdigit() for name in named)

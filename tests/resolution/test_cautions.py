@@ -67,6 +67,9 @@ def test_groups_that_differ_in_what_tells_most_may_be_families(title, shop, is_s
     assert families({**found, "n_entities": {"mean": 50.0}}, Telling()) == []
     assert families(found, None) == []
     if is_said:
+        assert "one_per_source=True" in said[0]
+        assert "one_per_source" not in families(found, Telling(), one_per_source=True)[0]
+    if is_said:
         assert "differ altogether in title 40 times of 100" in said[0]
 
 

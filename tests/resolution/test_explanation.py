@@ -16,8 +16,8 @@ FIELDS = pl.DataFrame(
 )
 
 
-def explained(probability: float, same_entity: bool) -> str:
-    what = {"record_a": "r1", "record_b": "r2", "fields": FIELDS, "evidence": 3.5, "prior": None}
+def explained(probability: float, same_entity: bool, fields: pl.DataFrame = FIELDS) -> str:
+    what = {"record_a": "r1", "record_b": "r2", "fields": fields, "evidence": 3.5, "prior": None}
     return str(
         Explanation(
             **what, probability=probability, same_entity=same_entity, naming="by column 'id'"
@@ -45,3 +45,26 @@ def test_it_fits_eighty_columns_and_says_how_records_are_named(monkeypatch):
     table = text.split("\n\n")[1]
     assert max(map(len, table.split("\n"))) <= 80
     assert "+3.50" in table
+
+
+def test_shared_words_have_lines_of_their_own(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    words = ["cdpce375", "player", "changer", "compact", "stereo", "sony", "disc"]
+    fields = FIELDS.with_columns(
+        compared=pl.Series([f"words 0.8: shares {', '.join(words)}", "missing"])
+    )
+    text = explained(0.9, True, fields)
+    assert max(map(len, text.split("\n"))) <= 80
+    assert all(word in text for word in words)
+    assert "words 0.8 " in text
+
+
+@pytest.mark.parametrize(
+    ("compared", "bits", "told"),
+    [("different", 2.97, True), ("different", -2.97, False), ("mistyped", 2.97, False)],
+)
+def test_a_field_that_differs_and_speaks_for_a_link_is_explained(compared, bits, told):
+    fields = FIELDS.with_columns(
+        compared=pl.Series([compared, "missing"]), bits=pl.Series([bits, 0.0])
+    )
+    assert ("Why name speaks for one entity" in explained(0.9, True, fields)) == told

@@ -319,6 +319,26 @@ def test_fewer_draws_than_there_are_do_not_end_a_run(people, columns, tmp_path):
     assert (out / "posterior" / "run.json").read_text() == before
 
 
+def test_a_number_of_draws_ends_one_call_not_the_run(people, columns, tmp_path, monkeypatch):
+    """After 'resume --draws 5' of a run that goes on until it is enough, it still does."""
+    from kolchin.resolution import session
+
+    def stop(state):
+        if state.draws >= 4:
+            raise KeyboardInterrupt
+
+    out = tmp_path / "run"
+    kp.resolve(people, **columns, chains=2, seed=3, out=out, progress=stop)
+    few = kp.resume(out, draws=40)
+    assert (few.ended, few.posterior.n_draws) == ("draws", 40)
+    monkeypatch.setattr(session, "is_enough", lambda traces: True)
+    assert not session.is_finished(out)
+    more = kp.resume(out)
+    assert more.ended == "enough"
+    assert more.posterior.n_draws > 40
+    assert session.is_finished(out)
+
+
 def test_chains_are_gone_when_results_are_made(people, columns, tmp_path, monkeypatch):
     """They have some numbers a record each, which results do not need."""
     there = []

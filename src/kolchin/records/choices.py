@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from kolchin.errors import DataError
+from kolchin.options import option
 from kolchin.records.fields import Compared, check_comparison
 from kolchin.records.findings import Findings, shown, some, suggestion
 from kolchin.records.inference import COMPARED, ColumnReport
@@ -52,7 +53,7 @@ def write_choices(
     except FileExistsError:
         raise DataError(
             f"file {str(path)!r} is there already; choose another name, or overwrite it "
-            "(--overwrite)."
+            f"({option('overwrite')})."
         ) from None
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from kolchin.options import option
 from kolchin.records.findings import Findings, some, suggestion
 from kolchin.records.parquet import PARQUET, is_parquet_folder
 from kolchin.records.reading import read_table
@@ -83,7 +84,7 @@ def _linked(
         )
         findings.fault(
             f"the files have no column in common: {listed}. Rename those that match "
-            "(--map FILE:COLUMN=NAME)."
+            f"({option('rename')})."
         )
         return None
     _note_unshared(frames, counts, findings)

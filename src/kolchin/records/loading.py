@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from kolchin.options import option
 from kolchin.records.choices import SUFFIX, Choice, read_choices
 from kolchin.records.cleaning import (
     Cleaned,
@@ -232,7 +233,8 @@ def _with_own_id(opened: _Opened, wanted: Iterable[str], findings: Findings) -> 
     if found is None:
         return opened
     findings.note(
-        f"records are named by {found!r}, whose values all differ; --id names another column."
+        f"records are named by {found!r}, whose values all differ; {option('id')} names another "
+        "column."
     )
     reports = tuple(
         dataclasses.replace(one, kind=Kind.ID, used=False, why=WHY[Kind.ID])

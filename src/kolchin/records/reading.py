@@ -64,14 +64,29 @@ def _open(table: Any, findings: Findings) -> tuple[list[str], Any] | None:
     if hasattr(table, "__arrow_c_stream__"):
         frame = pl.DataFrame(table)
         return frame.columns, frame
-    findings.fault(f"table must be {KINDS}. Got {type(table).__name__} instead.")
+    findings.fault(f"table must be {KINDS}. Got {_called(table)} instead.")
     return None
+
+
+def _called(table: Any) -> str:
+    """Say what was given in place of a table."""
+    name = type(table).__name__
+    if not _is_listed(table):
+        return name
+    if not len(table):
+        return f"an empty {name}"
+    strange = next(row for row in table if not isinstance(row, Mapping))
+    return f"a {name} with a value that is no dictionary ({type(strange).__name__})"
 
 
 def _are_rows(table: Any) -> bool:
     """Tell a list of dictionaries, one a record."""
-    listed = isinstance(table, Sequence) and not isinstance(table, str | bytes)
-    return listed and bool(len(table)) and all(isinstance(row, Mapping) for row in table)
+    listed = _is_listed(table) and bool(len(table))
+    return listed and all(isinstance(row, Mapping) for row in table)
+
+
+def _is_listed(table: Any) -> bool:
+    return isinstance(table, Sequence) and not isinstance(table, str | bytes)
 
 
 def _positions(

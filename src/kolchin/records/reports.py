@@ -5,6 +5,7 @@ from typing import Any
 
 import polars as pl
 
+from kolchin.options import option
 from kolchin.records.findings import Findings, some
 from kolchin.records.inference import ColumnReport
 
@@ -28,7 +29,7 @@ def note_names(reports: Iterable[ColumnReport], findings: Findings) -> None:
         if one.spared:
             findings.note(
                 f"{one.column!r} has {some(one.spared)}: taken for names, since the column has "
-                "names written like that (--missing says which values are gaps)."
+                f"names written like that ({option('missing')} says which values are gaps)."
             )
 
 

@@ -4,6 +4,7 @@ Colours are variables of the style sheet, so that charts follow the page's light
 schemes. Values of the user are data alone: they never name a column nor enter an expression.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -27,7 +28,7 @@ def entities_chart(rows: Rows) -> Spec:
         alt.Chart(_data(rows))
         .mark_bar(binSpacing=1)
         .encode(
-            x=alt.X("start:Q", bin="binned", title="number of entities", axis=_axis(",d")),
+            x=alt.X("start:Q", bin="binned", title="number of entities", axis=_whole_numbers(rows)),
             x2="end:Q",
             y=alt.Y("share:Q", title=None, axis=None),
             color=alt.condition("datum.inside", alt.value(ACCENT), alt.value(SOFT)),
@@ -122,6 +123,15 @@ def _labels() -> alt.Y:
     """Name the rows of a bar chart, in the order of the data."""
     axis = alt.Axis(title=None, domain=False, ticks=False, labelLimit=120, labelPadding=8)
     return alt.Y("label:N", sort=None, axis=axis, scale=alt.Scale(paddingInner=0.4))
+
+
+def _whole_numbers(rows: Rows, ticks: int = 5) -> alt.Axis:
+    """Return an axis of bars whose middles are whole numbers: binned ones have halves otherwise."""
+    first = math.ceil(min(row["start"] for row in rows))
+    last = int(max(row["end"] for row in rows))
+    step = max(1, -(-(last - first) // ticks))
+    places = list(range(first, last + 1, step))
+    return alt.Axis(values=places, format=",d", grid=False, labelFlush=False, labelOverlap=True)
 
 
 def _axis(form: str | None = None, upright: bool = False, ticks: int = 5) -> alt.Axis:

@@ -103,7 +103,7 @@ def _group(content: Content, entity: int, rows: Sequence[int], confidence: float
         if name in used and len(set(column) - {None}) > 1
     ]
     return Group(
-        entity=count(entity),
+        entity=str(entity),  # as it is typed after 'kolchin entity'
         size=count(len(rows)),
         confidence=percent(confidence),
         differing=_listed(differing),

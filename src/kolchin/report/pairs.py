@@ -137,7 +137,7 @@ def _rest(
 
 
 def _start_in_words(content: Content) -> str:
-    return "Odds before the fields" if content.prior_bits is None else "Prior odds"
+    return "Odds before the fields" if content.prior_bits is None else "Before looking"
 
 
 def _record(content: Content, row: int | None) -> Mapping[str, Any]:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from kolchin.report.candidates import M
 from kolchin.report.content import Content
-from kolchin.report.words import is_number, number, percent, text
+from kolchin.report.words import count, is_number, number, percent, text
 
 MOST_ROWS = 40
 RARE = 0.001
@@ -36,9 +36,9 @@ def parameter_rows(content: Content) -> list[ParameterRow]:
 
 
 def _is_rare_size(name: str, values: Any) -> bool:
-    """Tell whether a parameter is the share of a size that hardly any entity has."""
+    """Tell whether it is the share of a size, or number of errors, that is hardly ever seen."""
     mean = values.get("mean") if isinstance(values, dict) else values
-    return name.startswith("mu[") and is_number(mean) and bool(mean < RARE)
+    return name.startswith(("mu[", "errors[")) and is_number(mean) and bool(mean < RARE)
 
 
 def _row(name: str, values: Any) -> ParameterRow:
@@ -77,12 +77,27 @@ def _rho(entry: str, mean: Any) -> str:
     return f"{percent(mean)} of the records of an entity have {what}."
 
 
+def _errors(entry: str, mean: Any) -> str:
+    """Say of errors[2 of 9] how often two of nine fields are wrong."""
+    wrong, _, n_fields = entry.partition(" of ")
+    verb = "is" if wrong == "1" else "are"
+    return (
+        f"In {percent(mean)} of the records {wrong} of {n_fields} fields {verb} wrong, or changed."
+    )
+
+
+def _shared(entry: str, mean: Any) -> str:
+    return f"About {count(round(mean))} pairs of unrelated records share {entry} for a reason."
+
+
 def _fixed(meaning: str) -> Callable[[str, Any], str]:
     return lambda entry, mean: meaning
 
 
 _MEANINGS: dict[str, Callable[[str, Any], str]] = {
     "delta": _delta,
+    "errors": _errors,
+    "shared": _shared,
     "mu": _mu,
     "rho": _rho,
     "alpha": _fixed(

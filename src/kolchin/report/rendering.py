@@ -21,7 +21,7 @@ from kolchin.report import (
     provenance,
 )
 from kolchin.report.content import Content
-from kolchin.report.words import count, percent, text
+from kolchin.report.words import NOT_CONVERGED, count, percent, text
 
 Charts = dict[str, charts.Spec]
 
@@ -45,7 +45,7 @@ def render_page(content: Content) -> str:
         .render(
             title=text(content.title, 200),
             notes=[text(note, 1000) for note in content.notes],
-            cautions=[text(one, 1000) for one in content.summary.get("cautions") or []],
+            cautions=_own_cautions(content),
             headline=headline.headline(content),
             sizes=rows["sizes"],
             sizes_left_out=headline.sizes_left_out(content),
@@ -73,6 +73,12 @@ def render_page(content: Content) -> str:
             vega=_vega(),
         )
     )
+
+
+def _own_cautions(content: Content) -> list[str]:
+    """Return what to read first; that chains do not agree yet has a notice of its own."""
+    said = content.summary.get("cautions") or []
+    return [text(one, 1000) for one in said if one != NOT_CONVERGED]
 
 
 def _charts(rows: dict[str, list[dict[str, Any]]], traces: list[diagnostics.Trace]) -> Charts:

@@ -5,6 +5,7 @@ import math
 from typing import Any, TypeGuard
 
 NOTHING = "–"
+NOT_CONVERGED = "It has not converged: take the numbers as a draft, and draw more."
 LONGEST_VALUE = 160
 
 INBORN = frozenset(

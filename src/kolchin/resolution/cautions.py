@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from kolchin.comparison import Comparisons
 from kolchin.comparison.numbering import distinct_rows
+from kolchin.options import option
 from kolchin.posterior import Posterior
 from kolchin.records import Records
+from kolchin.report.words import NOT_CONVERGED
 
 OPEN = (0.1, 0.9)
 """Pairs whose probability lies between are open questions."""
@@ -30,6 +32,7 @@ FAR_APART = 5.0
 FAMILIES_DIFFER, MOST_TELLING = 0.25, 2
 """Records of one entity that differ so often in one of the fields that tell most may be families
 of things that are alike. Of the tables tried, those that were resolved well stay below 0.2."""
+FAMILIES_ADVICE = " If each list has every thing once, say so ({})."
 
 
 class Doubt(NamedTuple):
@@ -114,7 +117,9 @@ def cautions(
     ]
 
 
-def families(summary: Mapping[str, Any], comparisons: Comparisons | None) -> list[str]:
+def families(
+    summary: Mapping[str, Any], comparisons: Comparisons | None, one_per_source: bool = False
+) -> list[str]:
     """Say that groups may be families of things that are alike, if their records differ so often.
 
     The fields that tell most are those on which unrelated records seldom agree.
@@ -132,8 +137,8 @@ def families(summary: Mapping[str, Any], comparisons: Comparisons | None) -> lis
                 f"Records that were put together differ altogether in {column} "
                 f"{100 * chance:.0f} times of 100, though {column} tells much. They may be "
                 "families of things that are alike (the models of a product line, a household), "
-                "not entities: look at some ('kolchin entity'). If each list has every thing once, "
-                "say so (--one-per-source)."
+                "not entities: look at some ('kolchin entity')."
+                + ("" if one_per_source else FAMILIES_ADVICE.format(option("one_per_source")))
             ]
     return []
 
@@ -144,10 +149,10 @@ def _not_settled(summary: Mapping[str, Any]) -> list[str]:
         return [
             "This is provisional: the time limit was reached while chains were still on their way, "
             "so that neither the entities nor how sure they are can be relied on. Resume the run, "
-            "or allow it more time (--time-limit)."
+            f"or allow it more time ({option('time_limit')})."
         ]
     if not summary["diagnostics"]["converged"]:
-        return ["It has not converged: take the numbers as a draft, and draw more."]
+        return [NOT_CONVERGED]
     return []
 
 

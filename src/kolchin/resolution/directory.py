@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from kolchin.errors import DataError, SamplerError
 from kolchin.files import replacing
+from kolchin.options import option
 from kolchin.posterior import Posterior
 from kolchin.posterior.recorder import recorded
 from kolchin.posterior.storage import part_path, save, write_arrays
@@ -61,12 +62,12 @@ class RunDirectory:
     def check_free(self, overwrite: bool) -> None:
         """Refuse a directory with results in it, unless they may go."""
         if self.path.exists() and not self.path.is_dir():
-            raise DataError(f"{self.path} is a file. Name another directory with --out.")
+            raise DataError(f"{self.path} is a file. Name another directory with {option('out')}.")
         there = [name for name in RESULTS if (self.path / name).exists()]
         if (self.has_run or there) and not overwrite:
             raise DataError(
                 f"{self.path} holds an earlier run. 'kolchin resume {self.path}' goes on with it, "
-                "--out names another directory, and --overwrite replaces it."
+                f"{option('out')} names another directory, and {option('overwrite')} replaces it."
             )
 
     def begin(self, given: Input, asked: dict[str, Any]) -> Input:

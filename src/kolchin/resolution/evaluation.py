@@ -5,7 +5,7 @@ from typing import Any
 RATES = {
     "pairs": ("precision", "recall", "f1", "fdr", "fnr"),
     "records (B-cubed)": ("bcubed_precision", "bcubed_recall", "bcubed_f1"),
-    "whole clusters": ("cluster_precision", "cluster_recall", "cluster_f1"),
+    "whole entities": ("cluster_precision", "cluster_recall", "cluster_f1"),
 }
 
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,13 @@ from kolchin.posterior import Posterior
 from kolchin.posterior.statistics import histograms
 from kolchin.priors.base import SizeCounts
 from kolchin.records import Compared, Records, Words
-from kolchin.terminal import table_text
+from kolchin.terminal import table_text, terminal_width
 
 DRAWS_FOR_PRIOR = 200
 NOT_COMPARED = "not compared"
+SHARES = ": shares "
+WORTH_A_WORD = 0.5
+"""A field that differs and has so many bits for one entity is explained."""
 MOST_WORDS = 6
 """So many of the words that texts share are named."""
 
@@ -59,7 +63,7 @@ class Explanation:
                 row["field"],
                 _shown(row["value_a"]),
                 _shown(row["value_b"]),
-                row["compared"],
+                row["compared"].partition(SHARES)[0],
                 f"{row['bits']:+.2f}",
             )
             for row in self.fields.iter_rows(named=True)
@@ -70,6 +74,7 @@ class Explanation:
             rows.append(("both together", "", "", "", f"{self.prior + self.evidence:+.2f}"))
         lines = [*head, *table_text(rows, right=[4]).split("\n")]
         lines.insert(len(head) + 1, "-" * max(map(len, lines[len(head) :])))
+        lines += _shared_in_words(self.fields)
         shown = "one entity" if self.same_entity else "two entities"
         lines.append(f"\nProbability of one entity: {self.probability:.4f}; shown as {shown}.")
         lines += _against_the_odds(self)
@@ -77,12 +82,38 @@ class Explanation:
             lines.append("The two are of one source, and so never of one entity (one per source).")
         elif self.prior is not None:
             lines += _comment(self.prior + self.evidence, self)
+        lines += _differing_for(self.fields)
         if NOT_COMPARED in self.fields["compared"]:
             lines.append(
                 "No key brought the two together, so their values were not compared and count as "
                 "different."
             )
         return "\n".join(lines)
+
+
+def _shared_in_words(fields: pl.DataFrame) -> list[str]:
+    """Say below the table which words texts share: there is room for them."""
+    told = [
+        f"{field}: both records have {compared.partition(SHARES)[2]}."
+        for field, compared in fields.select("field", "compared").iter_rows()
+        if SHARES in compared
+    ]
+    width = terminal_width()
+    wrapped = [fill(line, width, subsequent_indent="  ") for line in told]
+    return ["", *wrapped] if wrapped else []
+
+
+def _differing_for(fields: pl.DataFrame) -> list[str]:
+    """Say why a field that differs may speak for one entity, where one does."""
+    strange = fields.filter(pl.col("compared") == "different", pl.col("bits") >= WORTH_A_WORD)
+    if not strange.height:
+        return []
+    names = ", ".join(strange["field"])
+    return [
+        f"Why {names} speaks for one entity though it differs: unrelated records that have the "
+        "other fields in common for a reason, such as a household, would mostly have it in common "
+        "too. That it differs makes such a reason less probable."
+    ]
 
 
 def _against_the_odds(explanation: Explanation) -> list[str]:
@@ -171,7 +202,7 @@ def add_shared_words(records: Records, one: int, two: int, words: dict[str, str]
         told.update(shared)
         if shared:
             more = "" if len(shared) <= MOST_WORDS else ", ..."
-            words[column] += f": shares {', '.join(shared[:MOST_WORDS])}{more}"
+            words[column] += f"{SHARES}{', '.join(shared[:MOST_WORDS])}{more}"
 
 
 def was_compared(model: Model, one: int, two: int) -> bool:

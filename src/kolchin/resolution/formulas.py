@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import polars as pl
 
+from kolchin.options import option
 from kolchin.records.findings import shown
 from kolchin.records.texts import Texts
 
@@ -39,6 +40,7 @@ def formula_notes(texts: Texts, columns: Iterable[str]) -> list[str]:
         if found.len():
             notes.append(
                 f"{name!r} has values that a spreadsheet would run as formulas, such as "
-                f"{shown(found[0])}; --safe-csv quotes them in the files that are written."
+                f"{shown(found[0])}; {option('safe_csv')} quotes them in the files that are "
+                "written."
             )
     return notes

@@ -218,6 +218,8 @@ def resume(
 ) -> Result:
     """Go on with a run where it stopped, or draw more: ``draws`` of each chain in all.
 
+    Of a run that was to go on until it is enough, ``draws`` ends this call alone: without it, the
+    next one goes on until it is enough.
     A run that was killed and is resumed ends with the same files, to the bit, as one that was
     not, whatever the engines. The input must not have changed since.
     """
@@ -241,9 +243,11 @@ def resume(
         check_unchanged(asked["input"], given, display, work)
         if draws is not None:
             _check_more(directory, draws)
-            settings = settings.drawing(draws)
             Settings.checked(settings.prior, 1.0, True, 1, draws, 1, time_limit)
-            directory.ask({**asked, "settings": settings.to_json()})
+            asked_until_enough = settings.draws is None
+            settings = settings.drawing(draws)
+            if not asked_until_enough:  # else the number is for this call alone
+                directory.ask({**asked, "settings": settings.to_json()})
         model = _model(settings, given, display, Stopwatch("comparing"), work)
         limit = limit_for(time_limit, model.n_records)
         what = given, settings, model, directory, limit, display, asked["seconds"], work

@@ -179,9 +179,7 @@ class Result:
         told = (*self._given.notes, *due_notes(self._given))
         if largest is None:
             return told
-        left_out = (
-            f"Pairs within clusters of more than {largest:,} records are not listed as links."
-        )
+        left_out = f"Pairs within groups of more than {largest:,} records are not listed as links."
         return (*told, left_out)
 
     @cached_property
@@ -233,7 +231,7 @@ class Result:
         whole["entities_shown"] = int(self.labels.max()) + 1
         whole["cautions"] = [
             *cautions(whole, self.posterior, self._given.records, self.labels),
-            *families(whole, self._model.comparisons),
+            *families(whole, self._model.comparisons, self._settings.one_per_source),
             *too_weak(self._model),
         ]
         whole["doubts"] = [

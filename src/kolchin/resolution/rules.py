@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from kolchin.comparison.dates import written_alike
 from kolchin.errors import DataError
+from kolchin.options import option
 from kolchin.parameters import FloatArray
 from kolchin.records.findings import Findings, shown, some, suggestion
 from kolchin.resolution.inputs import Input
@@ -118,7 +119,9 @@ class Rules:
                 findings.fault(f"{name} names {column!r}, which is no column of the table.{hint}")
         wanted = {source for rule in self.fields.values() for source in rule.order}
         if wanted and given.source is None:
-            findings.fault(f"{name} has an order of sources, but the run has none (--source).")
+            findings.fault(
+                f"{name} has an order of sources, but the run has none ({option('source')})."
+            )
         elif wanted and given.source is not None:
             lacking = wanted - set(given.source.unique().to_list())
             if lacking:

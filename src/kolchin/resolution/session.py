@@ -52,7 +52,7 @@ class Session:
         began = time.monotonic()
         run = self._taken_up()
         starting = time.monotonic() - began
-        if run.ended not in ("enough", "draws") or run.kept < run.wanted:
+        if not _has_all(run.ended, self.settings.draws) or run.kept < run.wanted:
             self._sample(run)
         began = time.monotonic()
         self.display.phase("making the results")
@@ -85,6 +85,8 @@ class Session:
             self.directory.restore(run)
         if self.settings.draws is not None:
             run.wanted = self.settings.draws
+        else:  # an earlier call may have asked for a few
+            run.wanted = max(run.wanted, run.plan.draws)
         return run
 
     def _sample(self, run: Run) -> None:
@@ -151,13 +153,21 @@ def _rounded_links(links: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame([column.alias(name) for column, name in named])
 
 
+def _has_all(ended: str, asked: int | None) -> bool:
+    """Tell whether a run has ended as it was asked: with its draws, or when they are enough."""
+    return ended == "enough" or (ended == "draws" and asked is not None)
+
+
 def is_finished(out: str | Path, draws: int | None = None) -> bool:
     """Tell whether a run has ended by itself, its results are written, and no more is asked for."""
     directory = RunDirectory(Path(out))
-    directory.asked()
+    asked = Settings.from_json(directory.asked()["settings"]).draws
     header = directory.header()
     summary = directory.read_summary()
-    if header["ended"] not in ("enough", "draws") or summary.get("ended") != header["ended"]:
+    if summary.get("ended") != header["ended"]:
+        return False
+    enough = summary.get("diagnostics", {}).get("converged", False)
+    if not _has_all(header["ended"], asked) and not (header["ended"] == "draws" and enough):
         return False
     kept = summary.get("draws", 0)
     return bool(kept == header["kept"] and (draws is None or draws <= kept))

@@ -7,6 +7,7 @@ from typing import Any
 
 from kolchin import databases
 from kolchin.errors import DataError
+from kolchin.options import option
 from kolchin.records.loading import load
 from kolchin.resolution.display import Display
 from kolchin.resolution.inputs import Input
@@ -20,7 +21,7 @@ def opened(data: Any, table: str | None, query: str | None) -> tuple[Any, str]:
         return rows, databases.title_of(data, table)
     if table is not None or query is not None:
         raise DataError(
-            "'table' and 'query' (--table, --query) say what to read of a database, and "
+            f"{option('table')} and {option('query')} say what to read of a database, and "
             "the input is none."
         )
     return data, title_of(data)
@@ -77,5 +78,5 @@ def check_unchanged(
     if loaded.fingerprint != given.fingerprint:
         raise DataError(
             f"{given.title} has changed since the run began, so it cannot go on. "
-            "Restore the file, or start again with --overwrite."
+            f"Restore the file, or start again with {option('overwrite')}."
         )

@@ -104,7 +104,7 @@ def headline(summary: dict[str, Any]) -> list[str]:
     lines = [
         *summary.get("cautions", ()),
         f"{found['mean']:,.0f} entities (90% interval {found['q05']:,.0f} to {found['q95']:,.0f}) "
-        f"among {summary['n_records']:,} records; the point estimate has "
+        f"among {summary['n_records']:,} records; the list has "
         f"{summary['entities_shown']:,}.",
         f"Sampling ended because {ENDINGS[summary['ended']]}: {summary['settings']['chains']} "
         f"chains of {summary['draws']:,} draws, R-hat {_number(checks['rhat'], '.3f')}, "
