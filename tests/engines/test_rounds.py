@@ -75,7 +75,7 @@ def test_a_shard_looks_at_nothing_outside(model, sharded):
     (worker,) = Run.begin(model, plan, 1).workers
     chain = worker.chain
     # Pairs across blocks, as no start has them.
-    chain.following = kernels.rings(
+    chain.following = kernels.make_rings(
         start_labels(chain.rng, "random", model.n_records, np.empty((0, 2), np.int32))
     )
     worker._learn()

@@ -37,7 +37,7 @@ class Driver:
         self.n_records = model.n_records
         rng = np.random.Generator(np.random.SFC64(seed))
         self.chain = Chain(model, rng, np.arange(model.n_records), pairs)
-        self.rings = np.array([kernels.rings(row) for row in partitions(model.n_records)])
+        self.rings = np.array([kernels.make_rings(row) for row in partitions(model.n_records)])
         self.counts = []
         for sizes in sizes_of_all(model.n_records):
             self.counts.append(np.bincount(sizes, minlength=self.chain.size_counts.size))

@@ -12,6 +12,7 @@ from scipy import stats
 
 import kolchin as kp
 from kolchin import kernels
+from kolchin.kernels.visits import visit_all
 from kolchin.likelihoods import Exemplar, Outcomes
 from kolchin.records import Records
 from kolchin.sampling.chain import Chain
@@ -247,7 +248,7 @@ def visited(model, labels, room, seed):
     logs, totals, log_sides = np.empty((room, n)), np.empty((2, n)), np.empty(64)
     counts = np.zeros(100, dtype=np.int64)
     weights = chain.weights
-    kernels.visit_all(
+    visit_all(
         np.random.default_rng(seed), -1.0, bool(side.sum() == 0), *chain.data, *chain.evidence,
         weights.log_size, weights.shape, counts, n, members, side,
         logs, totals, log_sides, np.empty(n),

@@ -158,7 +158,7 @@ def equal_records(n_equal, n_others, prior, step=1):
 def test_a_size_that_no_cluster_has_takes_nobody_in():
     """mu is about 0 there: who leaves a cluster of 12, where none is of 11, comes back."""
     chain, labels = equal_records(12, 10, kp.NBD())
-    rings, stayed, deltas = kernels.rings(labels), 0, set()
+    rings, stayed, deltas = kernels.make_rings(labels), 0, set()
     for _ in range(200):
         chain.following[:] = rings
         chain.own_values = {"delta": np.full(2, 0.05)}

@@ -68,13 +68,13 @@ def test_each_record_may_have_its_own_weights(regrouping):
 
 def test_chances_to_pick_matter(regrouping, monkeypatch):
     """A record that picked others with other chances than it reckons with would be wrong."""
-    right = kernels.regroup
+    right = kernels.regroup_records
 
     def regroup(rng, starts, neighbours, *others):
         lists = [np.roll(own, 1) for own in np.split(neighbours, starts[1:-1])]
         right(rng, starts, np.concatenate(lists), *others)
 
-    monkeypatch.setattr(kernels, "regroup", regroup)
+    monkeypatch.setattr(kernels, "regroup_records", regroup)
     regrouping()
     p_values = fixed_joint("DirichletProcess", False).run(n_draws=4000, rounds=3, moves=0)
     assert p_values["partition"] < 1e-6, p_values

@@ -97,10 +97,17 @@ def test_a_rehearsal_does_what_comes_last_and_no_moves(monkeypatch: pytest.Monke
 
         monkeypatch.setattr(owner, name, note)
 
-    for name in ("chaperones", "regroup", "pick_units", "grow_forest", "sum_forest", "link_forest"):
+    for name in (
+        "make_chaperones_moves",
+        "regroup_records",
+        "pick_units",
+        "grow_forest",
+        "sum_forest",
+        "link_forest",
+    ):
         noted(kernels, name)
     noted(experiment, "measure")
     rehearse(RUN)
     assert set(done) == {
-        *("regroup", "pick_units", "grow_forest", "sum_forest", "link_forest", "measure")
+        *("regroup_records", "pick_units", "grow_forest", "sum_forest", "link_forest", "measure")
     }

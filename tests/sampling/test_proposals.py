@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import chisquare
 
 import kolchin as kp
-from kolchin import kernels
+from kolchin.kernels.pairs import draw_pair
 from kolchin.sampling import runner
 from kolchin.sampling.candidates import candidate_pairs
 from kolchin.sampling.chain import Chain
@@ -113,7 +113,7 @@ def test_without_candidates_pairs_are_uniform():
 def drawn_pairs(mixture, shard, number, seed=1):
     rng = np.random.Generator(np.random.SFC64(seed))
     pairs = mixture.in_shard(shard)
-    return np.array([kernels.draw_pair(rng, *pairs) for _ in range(number)])
+    return np.array([draw_pair(rng, *pairs) for _ in range(number)])
 
 
 @pytest.mark.statistical

@@ -88,7 +88,7 @@ class Chain:
         self.data = kernel_data(model, self.layout) if data is None else data
         self.hands = OnThreads(Ground(model, self.data, self.layout)) if hands is None else hands
         self.mixture = Mixture.uniform() if mixture is None else mixture
-        self.following: NDArray[np.int32] = kernels.rings(canonical(labels))
+        self.following: NDArray[np.int32] = kernels.make_rings(canonical(labels))
         counts = size_counts(labels)
         self.size_counts = counts.astype(np.int64)
         self.size_counts[0] = counts.sum()
@@ -178,7 +178,8 @@ class Chain:
         what: tuple[Any, ...] = (*self.data, *self.evidence, *self.weights)
         pairs = self.mixture.in_shard(shard)
         state = self.following, self.size_counts, self.pending
-        return int(kernels.chaperones(self.rng, n_moves, in_rings, *pairs, *what, *state))  # type: ignore[call-arg]
+        moves = kernels.make_chaperones_moves
+        return int(moves(self.rng, n_moves, in_rings, *pairs, *what, *state))  # type: ignore[call-arg]
 
     def move_in_shards(self, moves: int = 0, dissolve: bool = False, cores: int = 1) -> None:
         """Pair the blocks anew and let all shards advance: moves, loose links, statistics.
@@ -307,7 +308,7 @@ class Chain:
         if asked is not None:
             self._statistics = None
             what: tuple[Any, ...] = (*self.data, *self.evidence, *self.weights)
-            kernels.attach(self.rng, *asked, *what, self.following, self.size_counts)  # type: ignore[call-arg]
+            kernels.attach_records(self.rng, *asked, *what, self.following, self.size_counts)  # type: ignore[call-arg]
 
     def _regroup(self, picks: Picks) -> None:
         """Let equal records join others and leave them."""
@@ -317,7 +318,7 @@ class Chain:
         what = self.data.codes, self.data.gain, self.data.source, self.own_values["delta"]
         prior = weights.log_size, weights.opening, weights.log_open, weights.shape
         state = self.following, self.size_counts
-        kernels.regroup(self.rng, *lists, *what, *prior, *state)  # type: ignore[call-arg]
+        kernels.regroup_records(self.rng, *lists, *what, *prior, *state)  # type: ignore[call-arg]
 
     def step(self, n_moves: int) -> None:
         """Make moves, then update all parameters."""

@@ -4,7 +4,7 @@ They say how large delta is, and delta says how many of them there are: unless t
 quickly, both creep. Visited one by one, a pair of odds 1/1000 changes once in a thousand visits.
 Here pairs are drawn in proportion to their odds and ask to be linked, and random records ask to
 leave their cluster: what is proposed is about as probable as what is, so most is accepted
-(``kernels.attach``). The list is frozen in warm-up; any list is valid.
+(``kernels.attach_records``). The list is frozen in warm-up; any list is valid.
 """
 
 from typing import Any, NamedTuple
@@ -47,7 +47,7 @@ class Loose(NamedTuple):
     joinings: float = JOININGS
 
     def in_shard(self, shard: Shard) -> tuple[Any, ...] | None:
-        """Return what ``kernels.attach`` takes of a shard; None if it has no such pairs."""
+        """Return what ``kernels.attach_records`` takes of a shard; None if it has no such pairs."""
         slices, totals = self.lists.in_shard(shard)
         if not len(slices):
             return None

@@ -142,7 +142,7 @@ def advance(
         n_moves = 0
     done = 0
     while done < n_moves:
-        done += kernels.chaperones(  # type: ignore[call-arg]
+        done += kernels.make_chaperones_moves(  # type: ignore[call-arg]
             rng, n_moves - done, False, *pairs, *what, *weights, following, changes, pending
         )
         if done < n_moves:
@@ -150,12 +150,12 @@ def advance(
             weights = prior.weights(level)
             changes = np.append(changes, np.zeros(weights.log_size.size - changes.size, np.int64))
     if sent.dissolve:
-        kernels.chaperones(  # type: ignore[call-arg]
+        kernels.make_chaperones_moves(  # type: ignore[call-arg]
             rng, n_records, True, *pairs, *what, *weights, following, changes, pending
         )
     asked = None if learnt.loose is None else learnt.loose.in_shard(shard)
     if asked is not None:
-        kernels.attach(rng, *asked, *what, *weights, following, changes)  # type: ignore[call-arg]
+        kernels.attach_records(rng, *asked, *what, *weights, following, changes)  # type: ignore[call-arg]
     members, sizes, leaving = kernels.grouped(following, shard.within)
     return Advance(changes, fields.statistics(rng, members, sizes), leaving)
 

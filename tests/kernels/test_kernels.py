@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import kolchin as kp
 from kolchin import kernels
+from kolchin.kernels.rings import is_first
 from kolchin.partitions import canonical, clusters
 
 PRIORS = ("NBNB()", "NBD()", "PitmanYor()", "ESCD()", "KolchinPartition(kappa=[1] * 40)")
@@ -79,7 +80,7 @@ partitions = st.lists(st.integers(0, 9), min_size=1, max_size=40).map(canonical)
 
 @given(partitions)
 def test_rings_close_and_hold_the_clusters(labels):
-    following = kernels.rings(labels)
+    following = kernels.make_rings(labels)
     assert sorted(following) == list(range(labels.size))
     for members in clusters(labels):
         ring = [int(members[0])]
@@ -90,7 +91,7 @@ def test_rings_close_and_hold_the_clusters(labels):
 
 def whole_groups(labels):
     """All clusters of two or more: none leaves a shard that is the whole."""
-    members, sizes, leaving = kernels.grouped(kernels.rings(labels), whole(labels.size))
+    members, sizes, leaving = kernels.grouped(kernels.make_rings(labels), whole(labels.size))
     assert leaving.size == 0
     return members, sizes
 
@@ -103,7 +104,7 @@ def whole(n_records):
 def test_clusters_of_a_shard_and_those_that_leave_it(labels, data):
     bounds = sorted(data.draw(st.integers(0, labels.size)) for _ in range(4))
     within = np.array(bounds)
-    members, sizes, leaving = kernels.grouped(kernels.rings(labels), within)
+    members, sizes, leaving = kernels.grouped(kernels.make_rings(labels), within)
     inside = np.zeros(labels.size, dtype=bool)
     inside[bounds[0] : bounds[1]] = inside[bounds[2] : bounds[3]] = True
     groups = [group for group in clusters(labels) if group.size > 1]
@@ -118,7 +119,7 @@ def test_clusters_of_a_shard_and_those_that_leave_it(labels, data):
 def test_clusters_of_some_records(labels):
     some = [group.tolist() for group in clusters(labels)][::2]
     records = np.array(sorted(n for group in some for n in group), dtype=np.int32)
-    members, sizes = kernels.grouped_among(kernels.rings(labels), records)
+    members, sizes = kernels.grouped_among(kernels.make_rings(labels), records)
     assert [group.tolist() for group in np.split(members, np.cumsum(sizes)[:-1])] == some
 
 
@@ -142,8 +143,8 @@ def test_labels_survive_the_round_trip(labels):
 
 @given(partitions)
 def test_first_records_are_the_smallest(labels):
-    following = kernels.rings(labels)
-    first = [n for n in range(labels.size) if kernels.is_first(following, n)]
+    following = kernels.make_rings(labels)
+    first = [n for n in range(labels.size) if is_first(following, n)]
     assert first == [int(group[0]) for group in clusters(labels)]
 
 

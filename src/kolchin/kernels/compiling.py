@@ -1,0 +1,60 @@
+"""How functions are compiled, and how their machine code is kept between runs.
+
+Three kinds: ``compiled`` functions make arrays and are called from Python; ``lean`` ones neither
+make arrays nor return any, and count no references to those they are given, which halves the time
+of a move; ``hot`` ones are written into their callers.
+
+Numba keeps compiled code on disk until the file of a function changes, and does not notice that a
+function which it calls has changed in another file. So what is kept is stamped with a hash of all
+files of this package beside the function's own.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, TypeVar
+
+from numba import njit
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+HERE = Path(__file__).parent
+
+# Numba's option to count no references has an underscore: not public, and only for speed.
+UNCOUNTED: dict[str, Any] = {"_nrt": False}
+
+
+@cache
+def source_stamp(own: Path) -> str:
+    """Return a hash of a file and of all files of this package."""
+    files = sorted({own, *HERE.glob("*.py")})
+    return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+
+
+class StampedCache(FunctionCache):
+    """Compiled code on disk, which is stale as soon as any file of this package has changed."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        stamp = source_stamp(Path(function.__code__.co_filename))
+        self._cache_file = IndexDataCacheFile(self.cache_path, self._impl.filename_base, stamp)
+
+
+def compile_with(**options: Any) -> Callable[[Function], Function]:
+    """Return a decorator that compiles functions when they are first called, and keeps the code."""
+
+    def decorate(function: Function) -> Function:
+        dispatcher: Any = njit(nogil=True, error_model="numpy", **options)(function)
+        if dispatcher is not function:  # else Numba is told to compile nothing
+            dispatcher._cache = StampedCache(function)
+        compiled_function: Function = dispatcher
+        return compiled_function
+
+    return decorate
+
+
+compiled = compile_with()
+lean = compile_with(**UNCOUNTED)
+hot = compile_with(inline="always")

@@ -1,0 +1,243 @@
+"""Evidence of compared fields: one record of each cluster is its exemplar (model section 6)."""
+
+import numpy as np
+
+from kolchin.kernels.arrays import BITS, Floats, Int32s, Int64s, Sides
+from kolchin.kernels.compiling import hot, lean
+
+LARGEST_FACTOR = 1e170
+"""Evidence of compared fields is multiplied if it stays between this and its inverse."""
+
+NEAR = 8
+"""How far from where it is expected a record is looked for first."""
+
+
+@lean
+def place_of(begins: Int64s, others: Int32s, i: int, j: int) -> int:
+    """Where one of two records stands in the list of the other, -1 if nowhere.
+
+    Lists are sorted and know of each other, so the shorter one is searched: by halves, near the
+    place where the record would stand if the list were evenly spread.
+    """
+    if begins[i + 1] - begins[i] > begins[j + 1] - begins[j]:
+        i, j = j, i
+    low, high = begins[i], begins[i + 1]
+    near = low + (high - low) * j // (begins.size - 1)
+    if near - NEAR > low and others[near - NEAR] <= j:
+        low = near - NEAR
+    if near + NEAR < high and others[near + NEAR] > j:
+        high = near + NEAR
+    left = high - low
+    if left == 0:
+        return -1
+    while left > 1:
+        half = left >> 1
+        low += half * (others[low + half] <= j)
+        left -= half
+    return low if others[low] == j else -1
+
+
+@lean
+def compared_pair(
+    begins: Int64s,
+    others: Int32s,
+    pattern: Int32s,
+    shown: Int32s,
+    ratio: Floats,
+    apart: Floats,
+    i: int,
+    j: int,
+) -> float:
+    """Evidence of the compared fields of two records (model section 6).
+
+    That of the pattern of their levels if they are listed, else that of a difference in each field
+    which both show.
+    """
+    place = place_of(begins, others, i, j)
+    return apart[shown[i] & shown[j]] if place < 0 else ratio[pattern[place]]
+
+
+@hot
+def finite_log(value: float) -> float:
+    """Log of a positive number, or that of the least or largest that can be told apart."""
+    return np.log(min(max(value, 1e-300), 1e300))
+
+
+@lean
+def log_compared_pair(
+    begins: Int64s,
+    others: Int32s,
+    pattern: Int32s,
+    shown: Int32s,
+    ratio: Floats,
+    apart: Floats,
+    i: int,
+    j: int,
+) -> float:
+    """Log evidence of the compared fields of two records: finite, so that it can be taken back."""
+    return finite_log(compared_pair(begins, others, pattern, shown, ratio, apart, i, j))
+
+
+@lean
+def compare_members(
+    begins: Int64s,
+    others: Int32s,
+    pattern: Int32s,
+    shown: Int32s,
+    ratio: Floats,
+    apart: Floats,
+    members: Int32s,
+    n_members: int,
+    between: Floats,
+) -> bool:
+    """Tabulate the evidence of the compared fields between all members of a small S.
+
+    Returns whether products of it stay in range.
+    """
+    largest = 1.0
+    for k in range(n_members):
+        between[k, k] = 1.0
+        for other in range(k):
+            value = compared_pair(
+                begins, others, pattern, shown, ratio, apart, members[k], members[other]
+            )
+            between[k, other] = value
+            between[other, k] = value
+            largest = max(largest, value, 1.0 / value)
+    product = 1.0
+    for _ in range(1, n_members):
+        product *= largest
+    return product < LARGEST_FACTOR
+
+
+@lean
+def exemplar_evidence(between: Floats, n_members: int, products: Floats, sums: Floats) -> None:
+    """Evidence of the compared fields of every subset that a division needs (model section 6).
+
+    One of its records, each with equal chance, shows the entity's true values: for each exemplar,
+    products over the records but i and j are built up bit by bit, then i, j or both come in.
+    Subsets are numbered as in ``subset_evidence``.
+    """
+    n_rests = 1 << (n_members - 2)
+    for subset in range(1 << n_members):
+        sums[subset] = 0.0
+    for exemplar in range(n_members):
+        with_i = between[0, exemplar]
+        with_j = between[1, exemplar]
+        own = (1 << exemplar) >> 2
+        products[0] = 1.0
+        for k in range(2, n_members):
+            top = 1 << (k - 2)
+            for rest in range(top):
+                products[top | rest] = products[rest] * between[k, exemplar]
+        for rest in range(n_rests):
+            if exemplar < 2 or rest & own:
+                if exemplar != 1:
+                    sums[(rest << 2) | 1] += products[rest] * with_i
+                if exemplar != 0:
+                    sums[(rest << 2) | 2] += products[rest] * with_j
+        sums[0] += products[n_rests - 1] * with_i * with_j
+    for rest in range(n_rests):
+        sums[(rest << 2) | 1] /= 1 + BITS[rest]
+        sums[(rest << 2) | 2] /= 1 + BITS[rest]
+    sums[0] /= n_members
+
+
+@lean
+def sum_logs(
+    begins: Int64s,
+    others: Int32s,
+    pattern: Int32s,
+    shown: Int32s,
+    ratio: Floats,
+    apart: Floats,
+    members: Int32s,
+    start: int,
+    stop: int,
+    sums: Floats,
+) -> None:
+    """Log product, for each of some members as the exemplar, of the evidence of the others."""
+    for k in range(stop - start):
+        sums[k] = 0.0
+        for other in range(k):
+            log_value = log_compared_pair(
+                begins, others, pattern, shown, ratio, apart,
+                members[start + k], members[start + other],
+            )  # fmt: skip
+            sums[k] += log_value
+            sums[other] += log_value
+
+
+@lean
+def log_mean_exp(values: Floats, n_values: int) -> float:
+    """Log of the mean of exponentials; 0 of none, as the evidence of no record."""
+    if n_values == 0:
+        return 0.0
+    top = values[0]
+    for k in range(1, n_values):
+        top = max(top, values[k])
+    total = 0.0
+    for k in range(n_values):
+        total += np.exp(values[k] - top)
+    return top + np.log(total / n_values)
+
+
+@lean
+def compare_with(
+    begins: Int64s,
+    others: Int32s,
+    pattern: Int32s,
+    shown: Int32s,
+    ratio: Floats,
+    apart: Floats,
+    record: int,
+    members: Int32s,
+    n_members: int,
+    row: Floats,
+) -> float:
+    """Look up the log evidence of a record with each of some others; returns the least."""
+    least = np.inf
+    for k in range(n_members):
+        row[k] = log_compared_pair(begins, others, pattern, shown, ratio, apart, record, members[k])
+        least = min(least, row[k])
+    return least
+
+
+@lean
+def log_exemplar_joining(
+    begins: Int64s,
+    others: Int32s,
+    pattern: Int32s,
+    shown: Int32s,
+    ratio: Floats,
+    apart: Floats,
+    members: Int32s,
+    n_members: int,
+    row: Floats,
+    sums: Floats,
+) -> float:
+    """Log evidence of the compared fields of a record with some others, over that of the others.
+
+    ``row`` has the logs of the record with each of them.
+    """
+    sum_logs(begins, others, pattern, shown, ratio, apart, members, 0, n_members, sums)
+    log_without = log_mean_exp(sums, n_members)
+    sums[n_members] = 0.0
+    for k in range(n_members):
+        sums[k] += row[k]
+        sums[n_members] += row[k]
+    return log_mean_exp(sums, n_members + 1) - log_without
+
+
+@lean
+def log_exemplar(logs: Floats, side: Sides, wanted: int, n_members: int, terms: Floats) -> float:
+    """Log evidence of the compared fields of the members on one side, from that of all pairs."""
+    n_inside = 0
+    for exemplar in range(n_members):
+        if side[exemplar] == wanted:
+            terms[n_inside] = 0.0
+            for k in range(n_members):
+                if side[k] == wanted:
+                    terms[n_inside] += logs[k, exemplar]
+            n_inside += 1
+    return log_mean_exp(terms, n_inside)

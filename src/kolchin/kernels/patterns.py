@@ -1,0 +1,109 @@
+"""Patterns of levels in clusters: what the error rates of compared fields depend on."""
+
+import numpy as np
+
+from kolchin.kernels.arrays import Floats, Int32s, Int64s
+from kolchin.kernels.compiling import compiled, lean
+from kolchin.kernels.exemplar import finite_log, log_mean_exp, place_of
+
+
+@compiled
+def count_patterns(
+    rng: np.random.Generator,
+    begins: Int64s,
+    others: Int32s,
+    pattern: Int32s,
+    shown: Int32s,
+    ratio: Floats,
+    apart: Floats,
+    members: Int32s,
+    sizes: Int32s,
+) -> tuple[Int64s, Int64s, float]:
+    """Draw the exemplar of each cluster, and count the patterns of the others against it.
+
+    Pairs that were not compared have rows of their own after the patterns, by what both show. Also
+    returns how often each pattern occurs in any pair of one cluster, and the log evidence of all
+    clusters.
+    """
+    against = np.zeros(ratio.size + apart.size, dtype=np.int64)
+    inside = np.zeros(ratio.size + apart.size, dtype=np.int64)
+    sums = np.empty(members.size)
+    log_evidence = draw_exemplars(
+        rng, begins, others, pattern, shown, ratio, apart, members, sizes, against, inside, sums
+    )
+    return against, inside, log_evidence
+
+
+@lean
+def row_of(
+    begins: Int64s, others: Int32s, pattern: Int32s, shown: Int32s, n_patterns: int, i: int, j: int
+) -> int:
+    """Return the pattern of a pair; if it was not compared, the row that says what both show."""
+    listed = place_of(begins, others, i, j)
+    return n_patterns + (shown[i] & shown[j]) if listed < 0 else pattern[listed]
+
+
+@lean
+def draw_exemplars(
+    rng: np.random.Generator,
+    begins: Int64s,
+    others: Int32s,
+    pattern: Int32s,
+    shown: Int32s,
+    ratio: Floats,
+    apart: Floats,
+    members: Int32s,
+    sizes: Int32s,
+    against: Int64s,
+    inside: Int64s,
+    sums: Floats,
+) -> float:
+    """Do what ``count_patterns`` says."""
+    total = 0.0
+    stop = 0
+    n_patterns = ratio.size
+    row = 0
+    for size in sizes:
+        start, stop = stop, stop + size
+        for k in range(size):
+            sums[k] = 0.0
+        for k in range(1, size):
+            for other in range(k):
+                i, j = members[start + k], members[start + other]
+                row = row_of(begins, others, pattern, shown, n_patterns, i, j)
+                inside[row] += 1
+                value = ratio[row] if row < n_patterns else apart[row - n_patterns]
+                sums[k] += finite_log(value)
+                sums[other] += finite_log(value)
+        if size < 2:
+            continue
+        if size == 2:
+            # Either shows the same pattern against the other.
+            against[row] += 1
+            total += sums[0]
+            continue
+        total += log_mean_exp(sums, size)
+        exemplar = members[start + draw_log_weights(rng, sums, size)]
+        for k in range(start, stop):
+            n = members[k]
+            if n != exemplar:
+                against[row_of(begins, others, pattern, shown, n_patterns, n, exemplar)] += 1
+    return total
+
+
+@lean
+def draw_log_weights(rng: np.random.Generator, log_weight: Floats, n_weights: int) -> int:
+    """Draw one of several in proportion to the exponentials of their log weights."""
+    top = log_weight[0]
+    for k in range(1, n_weights):
+        top = max(top, log_weight[k])
+    total = 0.0
+    for k in range(n_weights):
+        log_weight[k] = np.exp(log_weight[k] - top)
+        total += log_weight[k]
+    rest = rng.random() * total
+    choice = 0
+    while choice < n_weights - 1 and rest >= log_weight[choice]:
+        rest -= log_weight[choice]
+        choice += 1
+    return choice

@@ -1,0 +1,57 @@
+"""What is kept of compiled code is stale as soon as a function that it calls has changed."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from kolchin.kernels import compiling
+
+CALLEE = "from pack.compiling import lean\n\n\n@lean\ndef one():\n    return {value}\n"
+CALLER = (
+    "from pack.callee import one\nfrom pack.compiling import compiled\n\n\n"
+    "@compiled\ndef two():\n    return 10 * one()\n"
+)
+ASK = (
+    "from pack.caller import two; print(two(), sum(two.stats.cache_hits.values()), "
+    "sum(two.stats.cache_misses.values()))"
+)
+
+
+def answer(folder: Path) -> list[int]:
+    """Return what the caller says in a process of its own, and whether it was kept or compiled."""
+    # Numba's own stamp of the caller must stay the same, so Python's cache is none of the test's.
+    environment = os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment.pop("NUMBA_CACHE_DIR", None)
+    done = subprocess.run(
+        [sys.executable, "-c", ASK], env=environment, capture_output=True, text=True, check=True
+    )
+    return [int(word) for word in done.stdout.split()]
+
+
+def test_a_changed_callee_is_noticed(tmp_path: Path) -> None:
+    package = tmp_path / "pack"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "compiling.py").write_bytes(Path(compiling.__file__).read_bytes())
+    (package / "callee.py").write_text(CALLEE.format(value=1))
+    (package / "caller.py").write_text(CALLER)
+    assert answer(tmp_path) == [10, 0, 1]
+    assert answer(tmp_path) == [10, 1, 0]
+    (package / "callee.py").write_text(CALLEE.format(value=2))
+    assert answer(tmp_path) == [20, 0, 1]
+    assert answer(tmp_path) == [20, 1, 0]
+
+
+def test_numba_alone_does_not_notice(tmp_path: Path) -> None:
+    """Else there would be no need of a stamp."""
+    package = tmp_path / "pack"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    plain = "from numba import njit\ncompiled = lean = njit(cache=True)\n"
+    (package / "compiling.py").write_text(plain)
+    (package / "callee.py").write_text(CALLEE.format(value=1))
+    (package / "caller.py").write_text(CALLER)
+    assert answer(tmp_path) == [10, 0, 1]
+    (package / "callee.py").write_text(CALLEE.format(value=2))
+    assert answer(tmp_path) == [10, 1, 0]
