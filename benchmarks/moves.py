@@ -56,20 +56,19 @@ def measure(n_records, paired, n_moves=1_000_000):
     data, pairs, labels = problem(n_records, rng, paired)
     log_size = np.append(0.0, np.cumsum(np.log(np.arange(1.0, 65.0))))
     log_size[1] = 0.0
-    opening = np.array([-np.log(n_records), 1.0, 1.0, 0.0])
+    opening = kernels.Opening(-np.log(n_records), 1.0, 1.0, 0.0)
     size = np.exp(log_size[: kernels.LARGEST_ENUMERATED + 1])
     weights = kernels.Weights(log_size, size, opening, np.empty(0), np.empty(0))
     following = kernels.make_rings(labels)
     sizes = np.bincount(np.bincount(labels), minlength=66)
-    sizes[0] = sizes.sum()
     evidence = kernels.Evidence(np.full(N_FIELDS, DELTA))
-    pending = np.array([-1, -1])
-    state = (*pairs, *data, *evidence, *weights, following, sizes, pending)
-    kernels.make_chaperones_moves(rng, 1000, False, *state)
+    state = kernels.State(following, sizes, np.array([sizes.sum()]), np.array([-1, -1]))
+    what = pairs, data, evidence, weights, state
+    kernels.make_chaperones_moves(rng, 1000, False, *what)
     best = np.inf
     for _ in range(3):
         start = time.thread_time()
-        kernels.make_chaperones_moves(rng, n_moves, False, *state)
+        kernels.make_chaperones_moves(rng, n_moves, False, *what)
         best = min(best, time.thread_time() - start)
     rows = np.zeros((n_records, 16), dtype=np.int32)
     read_rows(rng, rows, 1000)

@@ -4,9 +4,10 @@ import numpy as np
 from enumeration import index_of_rings, partitions, sizes_of_all
 
 from kolchin import kernels
+from kolchin.kernels.arrays import Scratch
 from kolchin.sampling.chain import Chain
 from kolchin.sampling.layout import Layout, Lists
-from kolchin.sampling.picks import Picks
+from kolchin.sampling.link_proposals import list_proposals
 from kolchin.sampling.proposals import Mixture
 
 
@@ -22,12 +23,30 @@ PAIRS = {"uniform": lambda n_records: None, "unequal": unequal_pairs}
 
 def unequal_picks(n_records, listed):
     """List pairs with very unequal weights."""
-    picks = Picks.of(n_records, listed)
+    picks = list_proposals(n_records, listed)
     weight = np.random.default_rng(3).exponential(size=(n_records, n_records)) ** 2
     weight += weight.T
     lists = np.split(picks.neighbours, picks.starts[1:-1])
     reach = [np.cumsum(row[own]) for row, own in zip(weight, lists, strict=True)]
     return picks._replace(reach=np.concatenate(reach))
+
+
+def scratch_for(n_members, rows=None):
+    """Room for moves on so many records, with tables of all pairs for fewer ``rows`` of them."""
+    n_subsets = 1 << kernels.LARGEST_ENUMERATED
+    return Scratch(
+        members=np.arange(n_members, dtype=np.int32),
+        side=np.zeros(n_members, dtype=np.int8),
+        weight=np.empty(n_subsets),
+        subsets=np.empty(n_subsets),
+        subset_sums=np.empty(n_subsets),
+        below=np.empty(kernels.LARGEST_ENUMERATED),
+        between=np.empty((rows or n_members, n_members)),
+        totals=np.empty((2, n_members)),
+        log_sides=np.empty(2),
+        terms=np.empty(n_subsets),
+        pair_weight=np.empty((2, 2)),
+    )
 
 
 class Driver:
@@ -41,7 +60,6 @@ class Driver:
         self.counts = []
         for sizes in sizes_of_all(model.n_records):
             self.counts.append(np.bincount(sizes, minlength=self.chain.size_counts.size))
-            self.counts[-1][0] = len(sizes)
 
     def set_parameters(self, log_mu=None, **values):
         """Set parameters of the prior; ``log_mu`` ends with the tail beyond its other entries."""
@@ -58,6 +76,7 @@ class Driver:
     def set_partition(self, index, anew=False):
         """Set the partition; ``anew`` also makes the tables of weights as a new chain would."""
         self.chain.following[:] = self.rings[index]
+        self.chain.cluster_count[0] = self.counts[index].sum()
         if anew:
             self.chain.size_counts = self.counts[index].copy()
             self.chain._tabulate()
@@ -74,4 +93,5 @@ class Driver:
             result[k] = chain.following
         found = index_of_rings(result)
         assert np.array_equal(chain.size_counts, self.counts[found[-1]])
+        assert chain.n_clusters == self.counts[found[-1]].sum()
         return found

@@ -5,7 +5,7 @@ from itertools import combinations
 import enumeration as by_hand
 import numpy as np
 import pytest
-from driving import PAIRS, Driver
+from driving import PAIRS, Driver, scratch_for
 from enumeration import partition_test, partitions, uniform_test
 from problems import FIXED, FREQUENCIES, MU, codes, log_of_all
 from scipy import stats
@@ -160,7 +160,7 @@ def test_visits_and_attaching_keep_the_posterior(name):
     chain.loose = loose._replace(share=4.0, joinings=99.0)
     start = np.random.default_rng(2).choice(probability.size, 10_000, p=probability)
     result = np.empty((start.size, 6), dtype=np.int32)
-    chain.weights = chain.weights._replace(size=chain.weights.size[:3])
+    chain.weights = chain.weights._replace(largest_enumerated=2)
     for k, index in enumerate(start):
         driver.set_partition(index)
         chain._attach()
@@ -243,17 +243,14 @@ def visited(model, labels, room, seed):
     """Sides after S, the first two clusters, was visited with room for so many rows of logs."""
     chain = Driver(model, None, seed).chain
     n = model.n_records
-    members = np.arange(n, dtype=np.int32)
-    side = (labels != labels[0]).astype(np.int8)
-    logs, totals, log_sides = np.empty((room, n)), np.empty((2, n)), np.empty(64)
-    counts = np.zeros(100, dtype=np.int64)
-    weights = chain.weights
-    visit_all(
-        np.random.default_rng(seed), -1.0, bool(side.sum() == 0), *chain.data, *chain.evidence,
-        weights.log_size, weights.shape, counts, n, members, side,
-        logs, totals, log_sides, np.empty(n),
-    )  # fmt: skip
-    return side, log_sides[:2]
+    scratch = scratch_for(n, room)
+    scratch.side[:] = labels != labels[0]
+    state = chain.partition._replace(size_counts=np.zeros(100, dtype=np.int64))
+    together = bool(scratch.side.sum() == 0)
+    rng = np.random.default_rng(seed)
+    what = chain.data, chain.evidence, chain.weights, state
+    visit_all(rng, -1.0, together, *what, n, scratch)
+    return scratch.side, scratch.log_sides
 
 
 @pytest.mark.parametrize("labels", [[0, 1, 0, 1, 1, 0], [0, 1, 1, 1, 1, 1], [0] * 6])
@@ -294,7 +291,7 @@ def test_pairs_are_found_in_lists_of_any_shape():
     records = Records.from_codes(np.zeros((n, 1), dtype=int), frequencies=[[1.0]])
     chain = Chain(kp.Model(records, compared=likelihood), rng, np.arange(n))
     for order in (np.arange(len(every)), rng.permutation(len(every))):
-        scores = kernels.pair_scores(*chain.data, *chain.evidence, every[order])
+        scores = kernels.pair_scores(chain.data, chain.evidence, every[order])
         np.testing.assert_allclose(scores, expected[order], atol=1e-12)
 
 
@@ -306,7 +303,7 @@ def test_weights_on_the_log_scale_keep_the_posterior(name):
     start = np.random.default_rng(4).choice(probability.size, 20_000, p=probability)
     driver = driver_of(model, name, "uniform", 4)
     weights = driver.chain.weights
-    driver.chain.weights = weights._replace(size=np.full_like(weights.size, np.nan))
+    driver.chain.weights = weights._replace(safe_pairs=False, safe_products=False)
     assert partition_test(driver.moved(start, 40), probability) > SMALLEST_P
 
 

@@ -99,10 +99,12 @@ def test_a_wrong_weight_is_seen(wrong, forested, monkeypatch):
     grow = forests.kernels.grow_forest
 
     def changed(*given):
-        forest = list(grow(*given))
-        place = {"size": 4, "rate": 5, "stayed": 6}[wrong]
-        forest[place] = np.full_like(forest[place], {"size": 3, "rate": 1.0, "stayed": 1.0}[wrong])
-        return tuple(forest)
+        forest, stayed = grow(*given)
+        if wrong == "stayed":
+            return forest, np.ones_like(stayed)
+        if wrong == "size":
+            return forest._replace(size=np.full_like(forest.size, 3)), stayed
+        return forest._replace(chance=np.ones_like(forest.chance)), stayed
 
     monkeypatch.setattr(forests.kernels, "grow_forest", changed)
     p_values = fixed_joint("DirichletProcess", False).run(n_draws=1500, rounds=2, moves=0)
@@ -162,7 +164,7 @@ def test_a_size_that_no_cluster_has_takes_nobody_in():
     for _ in range(200):
         chain.following[:] = rings
         chain.own_values = {"delta": np.full(2, 0.05)}
-        kernels.count_sizes(chain.following, chain.size_counts)
+        chain.cluster_count[0] = kernels.count_sizes(chain.following, chain.size_counts)
         chain._redraw(chain.picks)
         stayed += chain.size_counts[12] == 1
         deltas.add(chain.own_values["delta"][0])
@@ -174,7 +176,6 @@ def test_clusters_grow_beyond_the_tables():
     """Others are equal too, and join; moves may have filled the tables up to their end."""
     chain, labels = equal_records(32, 6, kp.DirichletProcess(theta=0.01), step=0)
     chain.size_counts = np.bincount(np.bincount(labels), minlength=33)
-    chain.size_counts[0] = 8
     largest = 0
     for _ in range(20):
         chain._redraw(chain.picks)

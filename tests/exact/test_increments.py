@@ -6,7 +6,7 @@ from itertools import combinations
 import enumeration as by_hand
 import numpy as np
 import pytest
-from driving import Driver
+from driving import Driver, scratch_for
 from enumeration import entropy, partition_test, partitions, sizes_of_all
 from invariance import SAMPLED, SMALLEST_P
 from problems import FIXED, FREQUENCIES, MU, codes, log_of_all, problem
@@ -25,16 +25,9 @@ class Fast:
     """The kernel's functions, called by the names of their arguments."""
 
     def __init__(self, chain):
-        self.known = {
-            **chain.data._asdict(),
-            **chain.evidence._asdict(),
-            **chain.weights._asdict(),
-        }
-        self.known["evidence"] = self.evidence = np.empty(1 << kernels.LARGEST_ENUMERATED)
-        self.known["below"] = np.empty(kernels.LARGEST_ENUMERATED)
-        self.known["between"] = np.empty((kernels.LARGEST_ENUMERATED,) * 2)
-        self.known["sums"] = np.empty(1 << kernels.LARGEST_ENUMERATED)
-        self.known["terms"] = np.empty(1 << kernels.LARGEST_ENUMERATED)
+        self.known = {"data": chain.data, "evidence": chain.evidence, "weights": chain.weights}
+        self.scratch = scratch_for(kernels.LARGEST_ENUMERATED)
+        self.known["scratch"] = self.scratch
 
     def __call__(self, name, **given):
         homes = [home for home in (categorical, divisions, prior) if hasattr(home, name)]
@@ -56,7 +49,7 @@ class Fast:
 
     def log_join(self, record, members):
         """Weight of joining a cluster."""
-        size = self.known["log_size"]
+        size = self.known["weights"].log_size
         inside = self.inside(members, record=record)
         return size[len(members) + 1] - size[len(members)] + self("log_predictive", **inside)
 
@@ -127,12 +120,13 @@ def test_evidence_of_all_subsets_at_once(size, missing):
     model = problem("DirichletProcess", missing)[0]
     fast = Fast(Chain(model, np.random.default_rng(0), np.arange(6)))
     for members in combinations([3, 0, 5, 2, 4, 1], size):
-        fast("subset_evidence", members=np.array(members, dtype=np.int32), n_members=size)
+        fast.scratch.members[:size] = members
+        assert fast("subset_evidence", n_members=size)
         for subset in range(1 << size):
             chosen = [members[k] for k in range(size) if subset >> k & 1] if subset else members
             if subset == 0 or subset & 3 in (1, 2):
                 hand = evidence_by_hand(model, list(chosen), 0.6)
-                np.testing.assert_allclose(np.log(fast.evidence[subset]), hand, **CLOSE)
+                np.testing.assert_allclose(np.log(fast.scratch.subsets[subset]), hand, **CLOSE)
 
 
 @pytest.mark.parametrize("name", FIXED)

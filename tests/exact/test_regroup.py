@@ -70,9 +70,9 @@ def test_chances_to_pick_matter(regrouping, monkeypatch):
     """A record that picked others with other chances than it reckons with would be wrong."""
     right = kernels.regroup_records
 
-    def regroup(rng, starts, neighbours, *others):
-        lists = [np.roll(own, 1) for own in np.split(neighbours, starts[1:-1])]
-        right(rng, starts, np.concatenate(lists), *others)
+    def regroup(rng, picks, *others):
+        lists = [np.roll(own, 1) for own in np.split(picks.neighbours, picks.starts[1:-1])]
+        right(rng, picks._replace(neighbours=np.concatenate(lists)), *others)
 
     monkeypatch.setattr(kernels, "regroup_records", regroup)
     regrouping()

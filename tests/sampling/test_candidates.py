@@ -131,7 +131,7 @@ class TestSmallTable:
         data = candidates.kernel_data(medium_model)
         pairs, _ = found(medium_model)
         every = np.stack(np.triu_indices(300, 1), axis=1).astype(np.int32)
-        scores = kernels.pair_scores(*data, *kernels.Evidence(delta), every)
+        scores = kernels.pair_scores(data, kernels.Evidence(delta), every)
         assert as_set(pairs) == as_set(every[scores >= np.log(300) - 9.0])
 
     def test_scores_are_bayes_factors(self, medium_model):
@@ -139,7 +139,7 @@ class TestSmallTable:
         model = kp.Model(medium_model.records, kp.DirichletProcess(theta=1.0), delta=0.1)
         pairs, _ = found(model)
         data = candidates.kernel_data(model)
-        scores = kernels.pair_scores(*data, *kernels.Evidence(np.full(5, 0.1)), pairs[:20])
+        scores = kernels.pair_scores(data, kernels.Evidence(np.full(5, 0.1)), pairs[:20])
         apart = np.arange(300)
         for (i, j), score in zip(pairs[:20], scores, strict=True):
             together = apart.copy()

@@ -113,7 +113,7 @@ def test_without_candidates_pairs_are_uniform():
 def drawn_pairs(mixture, shard, number, seed=1):
     rng = np.random.Generator(np.random.SFC64(seed))
     pairs = mixture.in_shard(shard)
-    return np.array([draw_pair(rng, *pairs) for _ in range(number)])
+    return np.array([draw_pair(rng, pairs) for _ in range(number)])
 
 
 @pytest.mark.statistical

@@ -105,7 +105,7 @@ def test_the_state_of_another_model_is_refused(small_model, medium_model):
     saved = dict(run_state(run, 0))
     with pytest.raises(kp.DataError, match="another model"):
         restore(begun(medium_model), saved)
-    with pytest.raises(kp.DataError, match=r"format 2\. Got format None"):
+    with pytest.raises(kp.DataError, match=r"format 3\. Got format None"):
         restore(begun(small_model), {})
 
 

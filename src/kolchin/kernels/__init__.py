@@ -2,8 +2,7 @@
 
 A partition is held as one array, ``following``: the records of a cluster form a ring, and
 ``following[n]`` is the next record of n's ring (n itself for a singleton). Sizes and the number
-of clusters are held beside it in ``size_counts``: entry m counts the clusters of m records, and
-entry 0 counts all clusters. Nothing else changes while a chain runs.
+of clusters are held beside it (``State``). Nothing else changes while a chain runs.
 
 Evidence is always relative to singletons: log P(x_c) - sum over n in c of log P(x_n), so that a
 singleton has evidence 0 and the sampler never looks at fields that say nothing.
@@ -11,7 +10,20 @@ singleton has evidence 0 and the sampler never looks at fields that say nothing.
 What Python calls is named here; what else there is, functions of this package call.
 """
 
-from kolchin.kernels.arrays import LARGEST_ENUMERATED, Data, Evidence, Forest, Pairs, Weights
+from kolchin.kernels.arrays import (
+    LARGEST_ENUMERATED,
+    AttachRequest,
+    Data,
+    Evidence,
+    Forest,
+    LinkProposals,
+    Opening,
+    Pairs,
+    Removal,
+    State,
+    Units,
+    Weights,
+)
 from kolchin.kernels.attach import attach_records
 from kolchin.kernels.candidates import block_pairs, pair_scores, pairs_above, score_histogram
 from kolchin.kernels.categorical import agreement_cells, log_density_of_delta
@@ -19,7 +31,7 @@ from kolchin.kernels.chaperones import make_chaperones_moves
 from kolchin.kernels.exemplar import LARGEST_FACTOR
 from kolchin.kernels.forests import grow_forest, link_forest, sum_forest, weigh_links
 from kolchin.kernels.grouping import bounded_groups, rival_pairs
-from kolchin.kernels.link_proposals import weigh_picks
+from kolchin.kernels.link_proposals import weigh_proposals
 from kolchin.kernels.pairs import alias_tables
 from kolchin.kernels.patterns import count_patterns
 from kolchin.kernels.prior import log_open_weight
@@ -31,10 +43,16 @@ from kolchin.kernels.trees import pick_units
 __all__ = [
     "LARGEST_ENUMERATED",
     "LARGEST_FACTOR",
+    "AttachRequest",
     "Data",
     "Evidence",
     "Forest",
+    "LinkProposals",
+    "Opening",
     "Pairs",
+    "Removal",
+    "State",
+    "Units",
     "Weights",
     "agreement_cells",
     "alias_tables",
@@ -61,5 +79,5 @@ __all__ = [
     "sum_forest",
     "take_apart",
     "weigh_links",
-    "weigh_picks",
+    "weigh_proposals",
 ]

@@ -42,34 +42,49 @@ class Evidence(NamedTuple):
     """What the fields say, by the parameters as they are.
 
     ``delta`` of each categorical field; ``ratio``, the Bayes factor of each pattern of levels, and
-    ``apart``, that of pairs which were not compared, by the fields that both show. Without
+    ``uncompared``, that of pairs which were not compared, by the fields that both show. Without
     compared fields both are empty.
     """
 
     delta: Floats
     ratio: Floats = np.empty(0)
-    apart: Floats = np.empty(0)
+    uncompared: Floats = np.empty(0)
+
+
+class Opening(NamedTuple):
+    """The weight of a cluster more beside K others: scale (slope K + intercept) / (alpha + K).
+
+    Where ``alpha`` is 0, there is no such denominator.
+    """
+
+    log_scale: float
+    slope: float
+    intercept: float
+    alpha: float
 
 
 class Weights(NamedTuple):
-    """A partition prior, as the kernel sees it.
+    """A partition prior, as the kernels see it.
 
-    ``log_size[m]`` is h(m) - h(1), ``size`` its exponential for those small m up to which all
-    divisions are weighed at once (at most ``LARGEST_ENUMERATED``), and NaN where products of
-    evidence could leave the range of doubles: all comparisons then fail, and logs are used.
-    A cluster opens when K others exist with weight scale (slope K + intercept) / (alpha + K),
-    ``opening`` being (log scale, slope, intercept, alpha; 0 for no such factor), or
-    ``exp(log_open[K])`` where that table is given.
+    ``log_size[m]`` is h(m) - h(1), and ``size`` its exponential for small m. A cluster opens with
+    the weight that ``opening`` says, or with ``exp(log_open[K])`` where that table is given.
 
     Where the size distribution is integrated out, ``shape[m]`` is its Dirichlet weight of size m:
     a cluster of m records then weighs ``exp(log_size[m]) (shape[m] + other clusters of m)``.
+
+    Up to ``largest_enumerated`` records, all divisions are weighed at once. Weights are multiplied
+    where products of the evidence of pairs (``safe_pairs``), or of larger sets of records
+    (``safe_products``), cannot leave the range of doubles; elsewhere logs are added up.
     """
 
     log_size: Floats
     size: Floats
-    opening: Floats
+    opening: Opening
     log_open: Floats
     shape: Floats
+    largest_enumerated: int = LARGEST_ENUMERATED
+    safe_pairs: bool = True
+    safe_products: bool = True
 
 
 class Pairs(NamedTuple):
@@ -86,6 +101,99 @@ class Pairs(NamedTuple):
     slices: Int64s
     reach: Floats
     within: Int64s
+
+
+class State(NamedTuple):
+    """A partition, as the kernels change it.
+
+    ``following[n]`` is the next record of the cluster of n, ``size_counts[m]`` the number of
+    clusters of m records, and ``n_clusters[0]`` that of all. A pair that waits for longer tables
+    of weights stands in ``pending`` (-1: none does).
+
+    In a shard no weight depends on other clusters: there the counts are what has changed.
+    """
+
+    following: Int32s
+    size_counts: Int64s
+    n_clusters: Int64s
+    pending: Int64s
+
+
+class Scratch(NamedTuple):
+    """Room for one move on S, the records of two clusters.
+
+    ``members`` are the records of S, ``side`` says which cluster each is in. All divisions of a
+    small S have a ``weight``, and all subsets of it an evidence, ``subsets``, made of terms
+    ``below`` a fraction and of sums over exemplars, ``subset_sums``. For compared fields,
+    ``between`` has what each two of S say, ``totals`` its sums by side, ``log_sides`` the log
+    evidence of both sides; ``terms`` is for what is summed. ``pair_weight`` is what two records
+    without company weigh, apart and joined (columns), as they are now (rows).
+    """
+
+    members: Int32s
+    side: Sides
+    weight: Floats
+    subsets: Floats
+    subset_sums: Floats
+    below: Floats
+    between: Floats
+    totals: Floats
+    log_sides: Floats
+    terms: Floats
+    pair_weight: Floats
+
+
+class LinkProposals(NamedTuple):
+    """Whom records propose links with: lists of neighbours, and any other now and then.
+
+    The neighbours of a record, sorted, stand from its start to the next one's. ``reach`` is the sum
+    of a record's weights up to each neighbour. A share ``uniform`` of proposals is not of the list.
+    """
+
+    starts: Int64s
+    neighbours: Int32s
+    reach: Floats
+    uniform: float
+
+
+class AttachRequest(NamedTuple):
+    """What is asked of the loose links of a shard.
+
+    With chance ``joining`` a pair of the shard's lists is drawn in proportion to its odds, which
+    add up to ``total``, and one of the two that is alone asks to join the other's cluster; else one
+    of the records that have listed neighbours, ``leavers`` in the ranges of places ``leaving``,
+    asks to leave its own. The neighbours of a record, sorted, stand from its start to the next
+    one's, each with its ``odds``.
+    """
+
+    n_moves: int
+    joining: float
+    pairs: Pairs
+    total: float
+    leavers: Int32s
+    leaving: Int64s
+    starts: Int64s
+    neighbours: Int32s
+    odds: Floats
+
+
+class Removal(NamedTuple):
+    """How often a record is taken out of clusters whose records are all alike, and of others."""
+
+    alike: float
+    unlike: float
+
+
+class Units(NamedTuple):
+    """What is left when records were taken out of clusters: units, which links may join again.
+
+    ``unit`` is the unit of each record (itself if it is alone, else the smallest of its cluster);
+    ``taken`` are the records that were taken out, ``former`` the unit that each was with.
+    """
+
+    unit: Int32s
+    taken: Int32s
+    former: Int32s
 
 
 class Forest(NamedTuple):

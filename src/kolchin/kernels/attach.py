@@ -1,11 +1,24 @@
 """Lone records attach to their neighbours and leave them, by Metropolis steps."""
 
+from typing import NamedTuple
+
 import numpy as np
 
-from kolchin.kernels.arrays import Floats, Int32s, Int64s, Sides
+from kolchin.kernels.arrays import (
+    AttachRequest,
+    Data,
+    Evidence,
+    Floats,
+    Int32s,
+    Int64s,
+    Sides,
+    State,
+    Weights,
+)
 from kolchin.kernels.categorical import log_predictive
 from kolchin.kernels.compiling import compiled, lean
 from kolchin.kernels.exemplar import compare_with, log_exemplar_joining
+from kolchin.kernels.neighbours import find_neighbour
 from kolchin.kernels.pairs import draw_pair, inside, record_at
 from kolchin.kernels.prior import count_two, log_merge_weight
 
@@ -30,160 +43,99 @@ def others_of(following: Int32s, within: Int64s, start: int, left_out: int, memb
 
 
 @lean
-def listed_odds(
-    starts: Int64s, neighbours: Int32s, odds: Floats, record: int, members: Int32s, n_members: int
-) -> float:
-    """Sum the listed odds of a record with some others (neighbours of a record are sorted)."""
+def listed_odds(request: AttachRequest, record: int, members: Int32s, n_members: int) -> float:
+    """Sum the listed odds of a record with some others."""
     total = 0.0
     for k in range(n_members):
-        low, high = starts[record], starts[record + 1]
-        while low < high:
-            middle = (low + high) // 2
-            if neighbours[middle] < members[k]:
-                low = middle + 1
-            else:
-                high = middle
-        if low < starts[record + 1] and neighbours[low] == members[k]:
-            total += odds[low]
+        place = find_neighbour(request.starts, request.neighbours, record, members[k])
+        if place >= 0:
+            total += request.odds[place]
     return total
+
+
+class Room(NamedTuple):
+    """Room for one step: a cluster, all on one side, what a record says with each, and sums."""
+
+    members: Int32s
+    side: Sides
+    row: Floats
+    sums: Floats
 
 
 @compiled
 def attach_records(
     rng: np.random.Generator,
-    n_moves: int,
-    joining: float,
-    table: Int32s,
-    slices: Int64s,
-    reach: Floats,
-    within: Int64s,
-    total: float,
-    leavers: Int32s,
-    leaving: Int64s,
-    starts: Int64s,
-    neighbours: Int32s,
-    odds: Floats,
-    codes: Int32s,
-    gain: Floats,
-    begins: Int64s,
-    others: Int32s,
-    pattern: Int32s,
-    shown: Int32s,
-    source: Int32s,
-    delta: Floats,
-    ratio: Floats,
-    apart: Floats,
-    log_size: Floats,
-    size: Floats,
-    opening: Floats,
-    log_open: Floats,
-    shape: Floats,
-    following: Int32s,
-    size_counts: Int64s,
+    request: AttachRequest,
+    data: Data,
+    evidence: Evidence,
+    weights: Weights,
+    state: State,
 ) -> None:
-    """Attach lone records to their neighbours and detach them again, by Metropolis steps.
-
-    With chance ``joining`` a pair of the shard's lists is drawn in proportion to its odds, which
-    add up to ``total``, and one of the two that is alone asks to join the other's cluster; else one
-    of the records that have listed neighbours, ``leavers`` in the ranges of places ``leaving``,
-    asks to leave its own.
-    """
-    members = np.empty(LARGEST_JOINED, dtype=np.int32)
-    side = np.zeros(LARGEST_JOINED, dtype=np.int8)
-    row = np.empty(LARGEST_JOINED)
-    sums = np.empty(LARGEST_JOINED + 1)
-    # The chance that a record leaves over the chance that it joins, but for the pairs' odds.
-    n_leavers = leaving[1] - leaving[0] + leaving[3] - leaving[2]
-    log_balance = np.log((1.0 - joining) / n_leavers) - np.log(joining / total)
-    attach_or_leave(
-        rng, n_moves, joining, table, slices, reach, within, leavers, leaving,
-        starts, neighbours, odds,
-        codes, gain, begins, others, pattern, shown, source, delta, ratio, apart,
-        log_size, opening, log_open, shape, following, size_counts,
-        log_balance, members, side, row, sums,
-    )  # fmt: skip
+    """Attach lone records to their neighbours and detach them again, by Metropolis steps."""
+    room = Room(
+        np.empty(LARGEST_JOINED, dtype=np.int32),
+        np.zeros(LARGEST_JOINED, dtype=np.int8),
+        np.empty(LARGEST_JOINED),
+        np.empty(LARGEST_JOINED + 1),
+    )
+    attach_or_leave(rng, request, data, evidence, weights, state, room)
 
 
 @lean
 def attach_or_leave(
     rng: np.random.Generator,
-    n_moves: int,
-    joining: float,
-    table: Int32s,
-    slices: Int64s,
-    reach: Floats,
-    within: Int64s,
-    leavers: Int32s,
-    leaving: Int64s,
-    starts: Int64s,
-    neighbours: Int32s,
-    odds: Floats,
-    codes: Int32s,
-    gain: Floats,
-    begins: Int64s,
-    others: Int32s,
-    pattern: Int32s,
-    shown: Int32s,
-    source: Int32s,
-    delta: Floats,
-    ratio: Floats,
-    apart: Floats,
-    log_size: Floats,
-    opening: Floats,
-    log_open: Floats,
-    shape: Floats,
-    following: Int32s,
-    size_counts: Int64s,
-    log_balance: float,
-    members: Int32s,
-    side: Sides,
-    row: Floats,
-    sums: Floats,
+    request: AttachRequest,
+    data: Data,
+    evidence: Evidence,
+    weights: Weights,
+    state: State,
+    room: Room,
 ) -> None:
     """Make the steps of ``attach_records``."""
+    leaving, joining, members = request.leaving, request.joining, room.members
     n_leavers = leaving[1] - leaving[0] + leaving[3] - leaving[2]
-    for _ in range(n_moves):
+    # The chance that a record leaves over the chance that it joins, but for the pairs' odds.
+    log_balance = np.log((1.0 - joining) / n_leavers) - np.log(joining / request.total)
+    for _ in range(request.n_moves):
         joins = rng.random() < joining
         if joins:
-            i, j = draw_pair(rng, 0.0, table, slices, reach, within)
-            if following[i] != i:
+            i, j = draw_pair(rng, request.pairs)
+            if state.following[i] != i:
                 i, j = j, i
-            if following[i] != i:
+            if state.following[i] != i:
                 continue
         else:
-            i = np.int64(leavers[record_at(leaving, int(rng.random() * n_leavers))])
-            j = np.int64(following[i])
+            i = np.int64(request.leavers[record_at(leaving, int(rng.random() * n_leavers))])
+            j = np.int64(state.following[i])
             if i == j:
                 continue
-        m = others_of(following, within, j, i, members)
+        m = others_of(state.following, request.pairs.within, j, i, members)
         if m == 0:
             continue
         # A pair comes apart whichever of the two leaves.
-        listed = listed_odds(starts, neighbours, odds, i, members, m) / (2.0 if m == 1 else 1.0)
+        listed = listed_odds(request, i, members, m) / (2.0 if m == 1 else 1.0)
         if listed == 0.0:
             continue
         log_ratio = log_balance - np.log(listed)
-        log_ratio += log_predictive(codes, gain, source, delta, i, members, side, 0, m)
-        log_ratio += log_merge_weight(log_size, opening, log_open, shape, size_counts, m, 1, joins)
+        log_ratio += log_predictive(data, evidence, i, members, room.side, 0, m)
+        log_ratio += log_merge_weight(weights, state, m, 1, joins)
         log_level = np.log(rng.random())
-        if ratio.size > 0:
-            least = compare_with(begins, others, pattern, shown, ratio, apart, i, members, m, row)
+        if evidence.ratio.size > 0:
+            least = compare_with(data, evidence, i, members, m, room.row)
             # The record adds at least this evidence, whoever is the exemplar: too much to leave?
             if not joins and log_level >= np.log((m + 1.0) / m) - least - log_ratio:
                 continue
-            log_ratio += log_exemplar_joining(
-                begins, others, pattern, shown, ratio, apart, members, m, row, sums
-            )
+            log_ratio += log_exemplar_joining(data, evidence, members, m, room.row, room.sums)
         if log_level < (log_ratio if joins else -log_ratio):
-            count_two(size_counts, m, 1, joins, -1)
-            count_two(size_counts, m, 1, not joins, 1)
-            size_counts[0] += -1 if joins else 1
+            count_two(state, m, 1, joins, -1)
+            count_two(state, m, 1, not joins, 1)
+            state.n_clusters[0] += -1 if joins else 1
             if joins:
-                following[i] = following[j]
-                following[j] = i
+                state.following[i] = state.following[j]
+                state.following[j] = i
             else:
                 last = j
-                while following[last] != i:
-                    last = following[last]
-                following[last] = j
-                following[i] = i
+                while state.following[last] != i:
+                    last = state.following[last]
+                state.following[last] = j
+                state.following[i] = i

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from kolchin.kernels.arrays import Floats, Int32s, Int64s
+from kolchin.kernels.arrays import Data, Evidence, Floats, Int32s, Int64s
 from kolchin.kernels.categorical import log_categorical_pair
 from kolchin.kernels.compiling import compiled, lean
 from kolchin.kernels.exemplar import place_of
@@ -12,47 +12,51 @@ from kolchin.kernels.sources import clash
 
 @compiled
 def score_histogram(
-    codes: Int32s,
-    gain: Floats,
-    source: Int32s,
-    delta: Floats,
-    lowest: float,
-    width: float,
-    n_bins: int,
+    data: Data, evidence: Evidence, lowest: float, width: float, n_bins: int
 ) -> Int64s:
     """Count all pairs by their log evidence, from ``lowest`` up in bins of ``width``.
 
     Pairs of one source are no candidates, here and below.
     """
     counts = np.zeros(n_bins, dtype=np.int64)
-    n_records = codes.shape[0]
-    for i in range(n_records):
-        for j in range(i + 1, n_records):
-            if source.size > 0 and clash(source, i, j):
-                continue
-            score = log_categorical_pair(codes, gain, delta, i, j)
-            if score >= lowest:
-                counts[min(int((score - lowest) / width), n_bins - 1)] += 1
+    count_scores(data, evidence, lowest, width, counts)
     return counts
 
 
-@compiled
-def pairs_above(
-    codes: Int32s, gain: Floats, source: Int32s, delta: Floats, lowest: float, n_pairs: int
-) -> Int32s:
-    """List all pairs whose log evidence is at least ``lowest`` (there are ``n_pairs``)."""
-    found = np.empty((n_pairs, 2), dtype=np.int32)
-    k = 0
-    n_records = codes.shape[0]
+@lean
+def count_scores(
+    data: Data, evidence: Evidence, lowest: float, width: float, counts: Int64s
+) -> None:
+    """Do what ``score_histogram`` says."""
+    n_records = data.codes.shape[0]
     for i in range(n_records):
         for j in range(i + 1, n_records):
-            if source.size > 0 and clash(source, i, j):
+            if data.source.size > 0 and clash(data.source, i, j):
                 continue
-            if k < n_pairs and log_categorical_pair(codes, gain, delta, i, j) >= lowest:
+            score = log_categorical_pair(data, evidence, i, j)
+            if score >= lowest:
+                counts[min(int((score - lowest) / width), counts.size - 1)] += 1
+
+
+@compiled
+def pairs_above(data: Data, evidence: Evidence, lowest: float, n_pairs: int) -> Int32s:
+    """List all pairs whose log evidence is at least ``lowest`` (there are ``n_pairs``)."""
+    found = np.empty((n_pairs, 2), dtype=np.int32)
+    return found[: list_above(data, evidence, lowest, found)]
+
+
+@lean
+def list_above(data: Data, evidence: Evidence, lowest: float, found: Int32s) -> int:
+    """Do what ``pairs_above`` says; return how many there are."""
+    k = 0
+    n_records = data.codes.shape[0]
+    for i in range(n_records):
+        for j in range(i + 1, n_records):
+            if k < len(found) and is_hopeful(data, evidence, i, j, lowest):
                 found[k, 0] = i
                 found[k, 1] = j
                 k += 1
-    return found[:k]
+    return k
 
 
 @compiled
@@ -60,10 +64,8 @@ def block_pairs(
     order: Int64s,
     key: NDArray[np.uint64],
     window: int,
-    codes: Int32s,
-    gain: Floats,
-    source: Int32s,
-    delta: Floats,
+    data: Data,
+    evidence: Evidence,
     lowest: float,
 ) -> Int64s:
     """List pairs i * N + j (i < j) of equal key whose log evidence is at least ``lowest``.
@@ -79,9 +81,7 @@ def block_pairs(
             j = order[b]
             if key[i] != key[j]:
                 break
-            if source.size > 0 and clash(source, i, j):
-                continue
-            if log_categorical_pair(codes, gain, delta, i, j) >= lowest:
+            if is_hopeful(data, evidence, i, j, lowest):
                 if n_found == found.size:
                     larger = np.empty(2 * found.size, dtype=np.int64)
                     larger[:n_found] = found
@@ -91,48 +91,36 @@ def block_pairs(
     return found[:n_found]
 
 
+@lean
+def is_hopeful(data: Data, evidence: Evidence, i: int, j: int, lowest: float) -> bool:
+    """Tell whether two records, not of one source, have log evidence of at least ``lowest``."""
+    if data.source.size > 0 and clash(data.source, i, j):
+        return False
+    return log_categorical_pair(data, evidence, i, j) >= lowest
+
+
 @compiled
-def pair_scores(
-    codes: Int32s,
-    gain: Floats,
-    begins: Int64s,
-    others: Int32s,
-    pattern: Int32s,
-    shown: Int32s,
-    source: Int32s,
-    delta: Floats,
-    ratio: Floats,
-    apart: Floats,
-    pairs: Int32s,
-) -> Floats:
+def pair_scores(data: Data, evidence: Evidence, pairs: Int32s) -> Floats:
     """Log evidence of each listed pair."""
     scores = np.empty(pairs.shape[0])
-    score_pairs(codes, gain, begins, others, pattern, shown, delta, ratio, apart, pairs, scores)
+    score_pairs(data, evidence, pairs, scores)
     return scores
 
 
 @lean
-def score_pairs(
-    codes: Int32s,
-    gain: Floats,
-    begins: Int64s,
-    others: Int32s,
-    pattern: Int32s,
-    shown: Int32s,
-    delta: Floats,
-    ratio: Floats,
-    apart: Floats,
-    pairs: Int32s,
-    scores: Floats,
-) -> None:
+def score_pairs(data: Data, evidence: Evidence, pairs: Int32s, scores: Floats) -> None:
     """Do what ``pair_scores`` says; it is quickest if pairs come in order."""
     place = 0
     for k in range(pairs.shape[0]):
         i, j = pairs[k, 0], pairs[k, 1]
-        scores[k] = log_categorical_pair(codes, gain, delta, i, j)
-        if ratio.size > 0:
+        scores[k] = log_categorical_pair(data, evidence, i, j)
+        if evidence.ratio.size > 0:
             # The next pair that was compared often stands beside the last.
             place += 1
-            if not (begins[i] <= place < begins[i + 1] and others[place] == j):
-                place = place_of(begins, others, i, j)
-            scores[k] += np.log(apart[shown[i] & shown[j]] if place < 0 else ratio[pattern[place]])
+            if not (data.begins[i] <= place < data.begins[i + 1] and data.others[place] == j):
+                place = place_of(data, i, j)
+            scores[k] += np.log(
+                evidence.uncompared[data.shown[i] & data.shown[j]]
+                if place < 0
+                else evidence.ratio[data.pattern[place]]
+            )

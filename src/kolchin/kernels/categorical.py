@@ -2,16 +2,15 @@
 
 import numpy as np
 
-from kolchin.kernels.arrays import Floats, Int32s, Int64s, Sides
+from kolchin.kernels.arrays import Data, Evidence, Floats, Int32s, Int64s, Sides
 from kolchin.kernels.compiling import compiled, hot, lean
 from kolchin.kernels.sources import clash
 
 
 @lean
 def categorical_predictive(
-    codes: Int32s,
-    gain: Floats,
-    delta: Floats,
+    data: Data,
+    evidence: Evidence,
     record: int,
     members: Int32s,
     side: Sides,
@@ -24,8 +23,8 @@ def categorical_predictive(
     """
     total = 0.0
     product = 1.0
-    for f in range(codes.shape[1]):
-        x = codes[record, f]
+    for f in range(data.codes.shape[1]):
+        x = data.codes[record, f]
         if x < 0:
             continue
         observed = 0
@@ -33,16 +32,16 @@ def categorical_predictive(
         for k in range(n_members):
             n = members[k]
             if side[k] == wanted and n != record:
-                y = codes[n, f]
+                y = data.codes[n, f]
                 if y >= 0:
                     observed += 1
                     if y == x:
                         equal += 1
         if observed > 0:
-            factor = delta[f]
+            factor = evidence.delta[f]
             if equal > 0:
-                factor += equal * gain[x]
-            product *= factor / (delta[f] + observed)
+                factor += equal * data.gain[x]
+            product *= factor / (evidence.delta[f] + observed)
             if product > 1e100 or product < 1e-100:
                 total += np.log(product)
                 product = 1.0
@@ -50,48 +49,46 @@ def categorical_predictive(
 
 
 @hot
-def categorical_pair(codes: Int32s, gain: Floats, delta: Floats, i: int, j: int) -> float:
+def categorical_pair(data: Data, evidence: Evidence, i: int, j: int) -> float:
     """Bayes factor of the categorical fields that two records are one entity rather than two.
 
     May overflow to infinity or underflow to 0, see ``log_categorical_pair``.
     """
     above = 1.0
     below = 1.0
-    for f in range(codes.shape[1]):
-        x = codes[i, f]
-        y = codes[j, f]
+    for f in range(data.codes.shape[1]):
+        x = data.codes[i, f]
+        y = data.codes[j, f]
         if x == y:
             if x >= 0:
-                above *= delta[f] + gain[x]
-                below *= delta[f] + 1.0
+                above *= evidence.delta[f] + data.gain[x]
+                below *= evidence.delta[f] + 1.0
         elif x >= 0 and y >= 0:
-            above *= delta[f]
-            below *= delta[f] + 1.0
+            above *= evidence.delta[f]
+            below *= evidence.delta[f] + 1.0
     return above / below
 
 
 @lean
-def log_categorical_pair(codes: Int32s, gain: Floats, delta: Floats, i: int, j: int) -> float:
+def log_categorical_pair(data: Data, evidence: Evidence, i: int, j: int) -> float:
     """Log Bayes factor of the categorical fields that two records are one entity."""
-    product = categorical_pair(codes, gain, delta, i, j)
+    product = categorical_pair(data, evidence, i, j)
     if 1e-250 < product < 1e250:
         return np.log(product)
     total = 0.0
-    for f in range(codes.shape[1]):
-        x = codes[i, f]
-        y = codes[j, f]
+    for f in range(data.codes.shape[1]):
+        x = data.codes[i, f]
+        y = data.codes[j, f]
         if x >= 0 and y >= 0:
-            agreed = gain[x] if x == y else 0.0
-            total += np.log((delta[f] + agreed) / (delta[f] + 1.0))
+            agreed = data.gain[x] if x == y else 0.0
+            total += np.log((evidence.delta[f] + agreed) / (evidence.delta[f] + 1.0))
     return total
 
 
 @lean
 def log_predictive(
-    codes: Int32s,
-    gain: Floats,
-    source: Int32s,
-    delta: Floats,
+    data: Data,
+    evidence: Evidence,
     record: int,
     members: Int32s,
     side: Sides,
@@ -102,31 +99,26 @@ def log_predictive(
 
     Minus infinity if one of them is of the record's source. Compared fields come on top of it.
     """
-    if source.size > 0:
+    if data.source.size > 0:
         for k in range(n_members):
-            if side[k] == wanted and members[k] != record and clash(source, record, members[k]):
+            if (
+                side[k] == wanted
+                and members[k] != record
+                and clash(data.source, record, members[k])
+            ):
                 return -np.inf
-    return categorical_predictive(codes, gain, delta, record, members, side, wanted, n_members)
+    return categorical_predictive(data, evidence, record, members, side, wanted, n_members)
 
 
 @lean
 def log_evidence(
-    codes: Int32s,
-    gain: Floats,
-    source: Int32s,
-    delta: Floats,
-    members: Int32s,
-    side: Sides,
-    wanted: int,
-    n_members: int,
+    data: Data, evidence: Evidence, members: Int32s, side: Sides, wanted: int, n_members: int
 ) -> float:
     """Log evidence that the members on one side are one entity, but for compared fields."""
     total = 0.0
     for k in range(1, n_members):
         if side[k] == wanted:
-            total += log_predictive(
-                codes, gain, source, delta, members[k], members, side, wanted, k
-            )
+            total += log_predictive(data, evidence, members[k], members, side, wanted, k)
     return total
 
 
@@ -171,12 +163,7 @@ def agreement_cells(members: Int32s, sizes: Int32s, codes: Int32s) -> tuple[Int6
 
 @lean
 def log_density_of_delta(
-    delta: float,
-    frequency: Floats,
-    step: Floats,
-    number: Floats,
-    n_cells: int,
-    observed: Int64s,
+    delta: float, frequency: Floats, step: Floats, number: Floats, n_cells: int, observed: Int64s
 ) -> float:
     """Log evidence of all clusters as a function of one delta (see ``agreement_cells``)."""
     total = n_cells * np.log(delta)

@@ -2,7 +2,18 @@
 
 import numpy as np
 
-from kolchin.kernels.arrays import LARGEST_ENUMERATED, Floats, Int32s, Int64s, Sides
+from kolchin.kernels.arrays import (
+    LARGEST_ENUMERATED,
+    Data,
+    Evidence,
+    Int32s,
+    Int64s,
+    Pairs,
+    Scratch,
+    Sides,
+    State,
+    Weights,
+)
 from kolchin.kernels.categorical import categorical_pair
 from kolchin.kernels.compiling import compiled, lean
 from kolchin.kernels.divisions import draw_division
@@ -71,39 +82,18 @@ def several_records(
     rng: np.random.Generator,
     i: int,
     j: int,
-    codes: Int32s,
-    gain: Floats,
-    begins: Int64s,
-    others: Int32s,
-    pattern: Int32s,
-    shown: Int32s,
-    source: Int32s,
-    delta: Floats,
-    ratio: Floats,
-    apart: Floats,
-    log_size: Floats,
-    size: Floats,
-    opening: Floats,
-    log_open: Floats,
-    shape: Floats,
+    data: Data,
+    evidence: Evidence,
+    weights: Weights,
     within: Int64s,
-    following: Int32s,
-    size_counts: Int64s,
-    members: Int32s,
-    side: Sides,
-    weight: Floats,
-    evidence: Floats,
-    below: Floats,
-    between: Floats,
-    totals: Floats,
-    sums: Floats,
-    terms: Floats,
+    state: State,
+    scratch: Scratch,
 ) -> bool:
     """Make the move on any two clusters of the shard, none if they reach outside.
 
     Returns false if the tables are too short for their union.
     """
-    n_members, together = gather(following, within, i, j, members, side)
+    n_members, together = gather(state.following, within, i, j, scratch.members, scratch.side)
     if n_members <= 0:
         return n_members == 0
     # A move leaves S as it is, so how often it is made may depend on how large S is.
@@ -111,31 +101,16 @@ def several_records(
         share = LARGEST_WHOLE / n_members
         if rng.random() >= share * share:
             return True
-    log_apart = log_open_weight(opening, log_open, size_counts[0] - (0 if together else 1))
-    count_sides(size_counts, side, n_members, -1)
-    if n_members < size.size:
-        draw_division(
-            rng, log_apart,
-            codes, gain, begins, others, pattern, shown, source, delta, ratio, apart,
-            log_size, size, shape, size_counts,
-            n_members, members, side, weight, evidence, below, between, sums, terms,
-        )  # fmt: skip
+    log_apart = log_open_weight(weights, state.n_clusters[0] - (0 if together else 1))
+    count_sides(state, scratch.side, n_members, -1)
+    if n_members <= weights.largest_enumerated:
+        draw_division(rng, log_apart, data, evidence, weights, state, n_members, scratch)
     elif n_members <= LARGEST_TABULATED and rng.random() < 0.5:
-        split_or_merge(
-            rng, log_apart, together,
-            codes, gain, begins, others, pattern, shown, source, delta, ratio, apart,
-            log_size, shape, size_counts,
-            n_members, members, side, between, totals, evidence, terms,
-        )  # fmt: skip
+        split_or_merge(rng, log_apart, together, data, evidence, weights, state, n_members, scratch)
     else:
-        visit_all(
-            rng, log_apart, together,
-            codes, gain, begins, others, pattern, shown, source, delta, ratio, apart,
-            log_size, shape, size_counts,
-            n_members, members, side, between, totals, evidence, terms,
-        )  # fmt: skip
-    count_sides(size_counts, side, n_members, 1)
-    write_rings(following, members, side, n_members)
+        visit_all(rng, log_apart, together, data, evidence, weights, state, n_members, scratch)
+    count_sides(state, scratch.side, n_members, 1)
+    write_rings(state.following, scratch.members, scratch.side, n_members)
     return True
 
 
@@ -144,29 +119,11 @@ def make_chaperones_moves(
     rng: np.random.Generator,
     n_moves: int,
     in_rings: bool,
-    uniform_share: float,
-    table: Int32s,
-    slices: Int64s,
-    reach: Floats,
-    within: Int64s,
-    codes: Int32s,
-    gain: Floats,
-    begins: Int64s,
-    others: Int32s,
-    pattern: Int32s,
-    shown: Int32s,
-    source: Int32s,
-    delta: Floats,
-    ratio: Floats,
-    apart: Floats,
-    log_size: Floats,
-    size: Floats,
-    opening: Floats,
-    log_open: Floats,
-    shape: Floats,
-    following: Int32s,
-    size_counts: Int64s,
-    pending: Int64s,
+    pairs: Pairs,
+    data: Data,
+    evidence: Evidence,
+    weights: Weights,
+    state: State,
 ) -> int:
     """Make chaperones moves on pairs of a shard from a mixture; returns how many were made.
 
@@ -180,26 +137,24 @@ def make_chaperones_moves(
     They depend on the state, so the posterior is not kept: that is for warm-up alone, to free a
     start from clusters that no proposed pair would ever take apart.
     """
-    members = np.empty(log_size.size - 1, dtype=np.int32)
-    side = np.empty(log_size.size - 1, dtype=np.int8)
-    weight = np.empty(1 + (1 << (LARGEST_ENUMERATED - 2)))
-    evidence = np.empty(1 << LARGEST_ENUMERATED)
-    below = np.empty(LARGEST_ENUMERATED)
+    n_most = weights.log_size.size - 1
     # For compared fields; pages of it that are never touched cost nothing.
-    room = members.size if ratio.size > 0 else 0
-    between = np.empty((min(room, LARGEST_TABULATED), room))
-    totals = np.empty((2, room))
-    sums = np.empty(1 << LARGEST_ENUMERATED)
-    terms = np.empty(max(members.size, 1 << (LARGEST_ENUMERATED - 2)))
-    # What two records without company weigh, apart and joined, as they are now either way.
-    pair_weight = np.empty((2, 2))
-    weigh_pairs(size, opening, log_open, shape, size_counts, pair_weight)
-    return make_moves(
-        rng, n_moves, in_rings, uniform_share, table, slices, reach, within,
-        codes, gain, begins, others, pattern, shown, source, delta, ratio, apart,
-        log_size, size, opening, log_open, shape, following, size_counts, pending,
-        members, side, weight, evidence, below, between, totals, sums, terms, pair_weight,
-    )  # fmt: skip
+    room = n_most if evidence.ratio.size > 0 else 0
+    scratch = Scratch(
+        np.empty(n_most, dtype=np.int32),
+        np.empty(n_most, dtype=np.int8),
+        np.empty(1 + (1 << (LARGEST_ENUMERATED - 2))),
+        np.empty(1 << LARGEST_ENUMERATED),
+        np.empty(1 << LARGEST_ENUMERATED),
+        np.empty(LARGEST_ENUMERATED),
+        np.empty((min(room, LARGEST_TABULATED), room)),
+        np.empty((2, room)),
+        np.empty(2),
+        np.empty(max(n_most, 1 << (LARGEST_ENUMERATED - 2))),
+        np.empty((2, 2)),
+    )
+    weigh_pairs(weights, state, scratch.pair_weight)
+    return make_moves(rng, n_moves, in_rings, pairs, data, evidence, weights, state, scratch)
 
 
 @lean
@@ -207,91 +162,68 @@ def make_moves(
     rng: np.random.Generator,
     n_moves: int,
     in_rings: bool,
-    uniform_share: float,
-    table: Int32s,
-    slices: Int64s,
-    reach: Floats,
-    within: Int64s,
-    codes: Int32s,
-    gain: Floats,
-    begins: Int64s,
-    others: Int32s,
-    pattern: Int32s,
-    shown: Int32s,
-    source: Int32s,
-    delta: Floats,
-    ratio: Floats,
-    apart: Floats,
-    log_size: Floats,
-    size: Floats,
-    opening: Floats,
-    log_open: Floats,
-    shape: Floats,
-    following: Int32s,
-    size_counts: Int64s,
-    pending: Int64s,
-    members: Int32s,
-    side: Sides,
-    weight: Floats,
-    evidence: Floats,
-    below: Floats,
-    between: Floats,
-    totals: Floats,
-    sums: Floats,
-    terms: Floats,
-    pair_weight: Floats,
+    pairs: Pairs,
+    data: Data,
+    evidence: Evidence,
+    weights: Weights,
+    state: State,
+    scratch: Scratch,
 ) -> int:
     """Make the moves of ``make_chaperones_moves``."""
-    compared = ratio.size > 0
-    constrained = source.size > 0
+    compared = evidence.ratio.size > 0
+    constrained = data.source.size > 0
     # Where no weight depends on the other clusters, pairs are weighed once.
-    depends = log_open.size > 0 or opening[1] > 0.0 or opening[3] > 0.0 or shape.size > 0
+    depends = (
+        weights.log_open.size > 0
+        or weights.opening.slope > 0.0
+        or weights.opening.alpha > 0.0
+        or weights.shape.size > 0
+    )
     for move in range(n_moves):
         if in_rings:
-            i = np.int64(record_at(within, move))
-            j = np.int64(following[i])
-            if i == j or not inside(within, j):
+            i = np.int64(record_at(pairs.within, move))
+            j = np.int64(state.following[i])
+            if i == j or not inside(pairs.within, j):
                 continue
-        elif pending[0] >= 0:
-            i, j = pending[0], pending[1]
-            pending[0] = -1
+        elif state.pending[0] >= 0:
+            i, j = state.pending[0], state.pending[1]
+            state.pending[0] = -1
         else:
-            i, j = draw_pair(rng, uniform_share, table, slices, reach, within)
-        after_i = following[i]
-        after_j = following[j]
-        if constrained and after_i == i and after_j == j and clash(source, i, j):
+            i, j = draw_pair(rng, pairs)
+        after_i = state.following[i]
+        after_j = state.following[j]
+        if constrained and after_i == i and after_j == j and clash(data.source, i, j):
             continue
-        n_clusters, n_alone, n_pairs = size_counts[0], size_counts[1], size_counts[2]
+        n_clusters = state.n_clusters[0]
+        n_alone, n_pairs = state.size_counts[1], state.size_counts[2]
         if (after_i == i and after_j == j) or (after_i == j and after_j == i):
             # Two records without company: draw at once whether they are one cluster or two.
             together = after_i == j
             now = 1 if together else 0
-            joined = pair_weight[now, 1] * categorical_pair(codes, gain, delta, i, j)
+            joined = scratch.pair_weight[now, 1] * categorical_pair(data, evidence, i, j)
             if compared:
-                joined *= compared_pair(begins, others, pattern, shown, ratio, apart, i, j)
-            total = joined + pair_weight[now, 0]
-            in_range = 1e-200 < total < 1e200
+                joined *= compared_pair(data, evidence, i, j)
+            total = joined + scratch.pair_weight[now, 0]
+            in_range = weights.safe_pairs and 1e-200 < total < 1e200
             if in_range and (rng.random() * total < joined) != together:
                 sign = -1 if together else 1
-                following[i] = i if together else j
-                following[j] = j if together else i
-                size_counts[0] -= sign
-                size_counts[1] -= 2 * sign
-                size_counts[2] += sign
+                state.following[i] = i if together else j
+                state.following[j] = j if together else i
+                state.n_clusters[0] -= sign
+                state.size_counts[1] -= 2 * sign
+                state.size_counts[2] += sign
         else:
             in_range = False
         fits = in_range or several_records(
-            rng, i, j,
-            codes, gain, begins, others, pattern, shown, source, delta, ratio, apart,
-            log_size, size, opening, log_open, shape,
-            within, following, size_counts,
-            members, side, weight, evidence, below, between, totals, sums, terms,
-        )  # fmt: skip
+            rng, i, j, data, evidence, weights, pairs.within, state, scratch
+        )
         if not fits and not in_rings:
-            pending[0], pending[1] = i, j
+            state.pending[0], state.pending[1] = i, j
             return move
         if depends and (
-            size_counts[0] != n_clusters or size_counts[1] != n_alone or size_counts[2] != n_pairs
+            state.n_clusters[0] != n_clusters
+            or state.size_counts[1] != n_alone
+            or state.size_counts[2] != n_pairs
         ):
-            weigh_pairs(size, opening, log_open, shape, size_counts, pair_weight)
+            weigh_pairs(weights, state, scratch.pair_weight)
     return n_moves

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kolchin.kernels.arrays import BITS, Floats, Int32s, Int64s, Sides
+from kolchin.kernels.arrays import BITS, Data, Evidence, Floats, Int32s, Sides
 from kolchin.kernels.compiling import hot, lean
 
 LARGEST_FACTOR = 1e170
@@ -13,48 +13,43 @@ NEAR = 8
 
 
 @lean
-def place_of(begins: Int64s, others: Int32s, i: int, j: int) -> int:
+def place_of(data: Data, i: int, j: int) -> int:
     """Where one of two records stands in the list of the other, -1 if nowhere.
 
     Lists are sorted and know of each other, so the shorter one is searched: by halves, near the
     place where the record would stand if the list were evenly spread.
     """
-    if begins[i + 1] - begins[i] > begins[j + 1] - begins[j]:
+    if data.begins[i + 1] - data.begins[i] > data.begins[j + 1] - data.begins[j]:
         i, j = j, i
-    low, high = begins[i], begins[i + 1]
-    near = low + (high - low) * j // (begins.size - 1)
-    if near - NEAR > low and others[near - NEAR] <= j:
+    low, high = data.begins[i], data.begins[i + 1]
+    near = low + (high - low) * j // (data.begins.size - 1)
+    if near - NEAR > low and data.others[near - NEAR] <= j:
         low = near - NEAR
-    if near + NEAR < high and others[near + NEAR] > j:
+    if near + NEAR < high and data.others[near + NEAR] > j:
         high = near + NEAR
     left = high - low
     if left == 0:
         return -1
     while left > 1:
         half = left >> 1
-        low += half * (others[low + half] <= j)
+        low += half * (data.others[low + half] <= j)
         left -= half
-    return low if others[low] == j else -1
+    return low if data.others[low] == j else -1
 
 
 @lean
-def compared_pair(
-    begins: Int64s,
-    others: Int32s,
-    pattern: Int32s,
-    shown: Int32s,
-    ratio: Floats,
-    apart: Floats,
-    i: int,
-    j: int,
-) -> float:
+def compared_pair(data: Data, evidence: Evidence, i: int, j: int) -> float:
     """Evidence of the compared fields of two records (model section 6).
 
     That of the pattern of their levels if they are listed, else that of a difference in each field
     which both show.
     """
-    place = place_of(begins, others, i, j)
-    return apart[shown[i] & shown[j]] if place < 0 else ratio[pattern[place]]
+    place = place_of(data, i, j)
+    return (
+        evidence.uncompared[data.shown[i] & data.shown[j]]
+        if place < 0
+        else evidence.ratio[data.pattern[place]]
+    )
 
 
 @hot
@@ -64,31 +59,14 @@ def finite_log(value: float) -> float:
 
 
 @lean
-def log_compared_pair(
-    begins: Int64s,
-    others: Int32s,
-    pattern: Int32s,
-    shown: Int32s,
-    ratio: Floats,
-    apart: Floats,
-    i: int,
-    j: int,
-) -> float:
+def log_compared_pair(data: Data, evidence: Evidence, i: int, j: int) -> float:
     """Log evidence of the compared fields of two records: finite, so that it can be taken back."""
-    return finite_log(compared_pair(begins, others, pattern, shown, ratio, apart, i, j))
+    return finite_log(compared_pair(data, evidence, i, j))
 
 
 @lean
 def compare_members(
-    begins: Int64s,
-    others: Int32s,
-    pattern: Int32s,
-    shown: Int32s,
-    ratio: Floats,
-    apart: Floats,
-    members: Int32s,
-    n_members: int,
-    between: Floats,
+    data: Data, evidence: Evidence, members: Int32s, n_members: int, between: Floats
 ) -> bool:
     """Tabulate the evidence of the compared fields between all members of a small S.
 
@@ -98,9 +76,7 @@ def compare_members(
     for k in range(n_members):
         between[k, k] = 1.0
         for other in range(k):
-            value = compared_pair(
-                begins, others, pattern, shown, ratio, apart, members[k], members[other]
-            )
+            value = compared_pair(data, evidence, members[k], members[other])
             between[k, other] = value
             between[other, k] = value
             largest = max(largest, value, 1.0 / value)
@@ -145,25 +121,15 @@ def exemplar_evidence(between: Floats, n_members: int, products: Floats, sums: F
 
 @lean
 def sum_logs(
-    begins: Int64s,
-    others: Int32s,
-    pattern: Int32s,
-    shown: Int32s,
-    ratio: Floats,
-    apart: Floats,
-    members: Int32s,
-    start: int,
-    stop: int,
-    sums: Floats,
+    data: Data, evidence: Evidence, members: Int32s, start: int, stop: int, sums: Floats
 ) -> None:
     """Log product, for each of some members as the exemplar, of the evidence of the others."""
     for k in range(stop - start):
         sums[k] = 0.0
         for other in range(k):
             log_value = log_compared_pair(
-                begins, others, pattern, shown, ratio, apart,
-                members[start + k], members[start + other],
-            )  # fmt: skip
+                data, evidence, members[start + k], members[start + other]
+            )
             sums[k] += log_value
             sums[other] += log_value
 
@@ -184,43 +150,25 @@ def log_mean_exp(values: Floats, n_values: int) -> float:
 
 @lean
 def compare_with(
-    begins: Int64s,
-    others: Int32s,
-    pattern: Int32s,
-    shown: Int32s,
-    ratio: Floats,
-    apart: Floats,
-    record: int,
-    members: Int32s,
-    n_members: int,
-    row: Floats,
+    data: Data, evidence: Evidence, record: int, members: Int32s, n_members: int, row: Floats
 ) -> float:
     """Look up the log evidence of a record with each of some others; returns the least."""
     least = np.inf
     for k in range(n_members):
-        row[k] = log_compared_pair(begins, others, pattern, shown, ratio, apart, record, members[k])
+        row[k] = log_compared_pair(data, evidence, record, members[k])
         least = min(least, row[k])
     return least
 
 
 @lean
 def log_exemplar_joining(
-    begins: Int64s,
-    others: Int32s,
-    pattern: Int32s,
-    shown: Int32s,
-    ratio: Floats,
-    apart: Floats,
-    members: Int32s,
-    n_members: int,
-    row: Floats,
-    sums: Floats,
+    data: Data, evidence: Evidence, members: Int32s, n_members: int, row: Floats, sums: Floats
 ) -> float:
     """Log evidence of the compared fields of a record with some others, over that of the others.
 
     ``row`` has the logs of the record with each of them.
     """
-    sum_logs(begins, others, pattern, shown, ratio, apart, members, 0, n_members, sums)
+    sum_logs(data, evidence, members, 0, n_members, sums)
     log_without = log_mean_exp(sums, n_members)
     sums[n_members] = 0.0
     for k in range(n_members):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kolchin.kernels.arrays import Floats, Int32s, Int64s
+from kolchin.kernels.arrays import Floats, Int32s, Int64s, Pairs
 from kolchin.kernels.compiling import compiled, hot, lean
 
 
@@ -28,37 +28,30 @@ def place_in(within: Int64s, record: int) -> int:
 
 
 @hot
-def draw_pair(
-    rng: np.random.Generator,
-    uniform_share: float,
-    table: Int32s,
-    slices: Int64s,
-    reach: Floats,
-    within: Int64s,
-) -> tuple[np.int64, np.int64]:
+def draw_pair(rng: np.random.Generator, pairs: Pairs) -> tuple[np.int64, np.int64]:
     """Draw two different records of a shard."""
     share = rng.random()
-    if share < uniform_share:
-        n_records = within[1] - within[0] + within[3] - within[2]
+    if share < pairs.uniform_share:
+        n_records = pairs.within[1] - pairs.within[0] + pairs.within[3] - pairs.within[2]
         i = int(rng.random() * n_records)
         j = int(rng.random() * (n_records - 1))
         if j >= i:
             j += 1
-        return np.int64(record_at(within, i)), np.int64(record_at(within, j))
-    position = (share - uniform_share) / (1.0 - uniform_share)
+        return np.int64(record_at(pairs.within, i)), np.int64(record_at(pairs.within, j))
+    position = (share - pairs.uniform_share) / (1.0 - pairs.uniform_share)
     s = 0
     below = 0.0
-    while s < reach.size - 1 and position >= reach[s]:
-        below = reach[s]
+    while s < pairs.reach.size - 1 and position >= pairs.reach[s]:
+        below = pairs.reach[s]
         s += 1
-    n_rows = slices[s, 1] - slices[s, 0]
-    position = (position - below) / (reach[s] - below) * n_rows
+    n_rows = pairs.slices[s, 1] - pairs.slices[s, 0]
+    position = (position - below) / (pairs.reach[s] - below) * n_rows
     k = min(int(position), n_rows - 1)
     chance = position - k
-    k += slices[s, 0]
-    if chance * 2147483647.0 < table[k, 4]:
-        return np.int64(table[k, 0]), np.int64(table[k, 1])
-    return np.int64(table[k, 2]), np.int64(table[k, 3])
+    k += pairs.slices[s, 0]
+    if chance * 2147483647.0 < pairs.table[k, 4]:
+        return np.int64(pairs.table[k, 0]), np.int64(pairs.table[k, 1])
+    return np.int64(pairs.table[k, 2]), np.int64(pairs.table[k, 3])
 
 
 @compiled

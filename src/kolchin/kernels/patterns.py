@@ -2,22 +2,14 @@
 
 import numpy as np
 
-from kolchin.kernels.arrays import Floats, Int32s, Int64s
+from kolchin.kernels.arrays import Data, Evidence, Floats, Int32s, Int64s
 from kolchin.kernels.compiling import compiled, lean
 from kolchin.kernels.exemplar import finite_log, log_mean_exp, place_of
 
 
 @compiled
 def count_patterns(
-    rng: np.random.Generator,
-    begins: Int64s,
-    others: Int32s,
-    pattern: Int32s,
-    shown: Int32s,
-    ratio: Floats,
-    apart: Floats,
-    members: Int32s,
-    sizes: Int32s,
+    rng: np.random.Generator, data: Data, evidence: Evidence, members: Int32s, sizes: Int32s
 ) -> tuple[Int64s, Int64s, float]:
     """Draw the exemplar of each cluster, and count the patterns of the others against it.
 
@@ -25,33 +17,25 @@ def count_patterns(
     returns how often each pattern occurs in any pair of one cluster, and the log evidence of all
     clusters.
     """
-    against = np.zeros(ratio.size + apart.size, dtype=np.int64)
-    inside = np.zeros(ratio.size + apart.size, dtype=np.int64)
+    against = np.zeros(evidence.ratio.size + evidence.uncompared.size, dtype=np.int64)
+    inside = np.zeros(evidence.ratio.size + evidence.uncompared.size, dtype=np.int64)
     sums = np.empty(members.size)
-    log_evidence = draw_exemplars(
-        rng, begins, others, pattern, shown, ratio, apart, members, sizes, against, inside, sums
-    )
+    log_evidence = draw_exemplars(rng, data, evidence, members, sizes, against, inside, sums)
     return against, inside, log_evidence
 
 
 @lean
-def row_of(
-    begins: Int64s, others: Int32s, pattern: Int32s, shown: Int32s, n_patterns: int, i: int, j: int
-) -> int:
+def row_of(data: Data, n_patterns: int, i: int, j: int) -> int:
     """Return the pattern of a pair; if it was not compared, the row that says what both show."""
-    listed = place_of(begins, others, i, j)
-    return n_patterns + (shown[i] & shown[j]) if listed < 0 else pattern[listed]
+    listed = place_of(data, i, j)
+    return n_patterns + (data.shown[i] & data.shown[j]) if listed < 0 else data.pattern[listed]
 
 
 @lean
 def draw_exemplars(
     rng: np.random.Generator,
-    begins: Int64s,
-    others: Int32s,
-    pattern: Int32s,
-    shown: Int32s,
-    ratio: Floats,
-    apart: Floats,
+    data: Data,
+    evidence: Evidence,
     members: Int32s,
     sizes: Int32s,
     against: Int64s,
@@ -61,7 +45,7 @@ def draw_exemplars(
     """Do what ``count_patterns`` says."""
     total = 0.0
     stop = 0
-    n_patterns = ratio.size
+    n_patterns = evidence.ratio.size
     row = 0
     for size in sizes:
         start, stop = stop, stop + size
@@ -70,9 +54,13 @@ def draw_exemplars(
         for k in range(1, size):
             for other in range(k):
                 i, j = members[start + k], members[start + other]
-                row = row_of(begins, others, pattern, shown, n_patterns, i, j)
+                row = row_of(data, n_patterns, i, j)
                 inside[row] += 1
-                value = ratio[row] if row < n_patterns else apart[row - n_patterns]
+                value = (
+                    evidence.ratio[row]
+                    if row < n_patterns
+                    else evidence.uncompared[row - n_patterns]
+                )
                 sums[k] += finite_log(value)
                 sums[other] += finite_log(value)
         if size < 2:
@@ -87,7 +75,7 @@ def draw_exemplars(
         for k in range(start, stop):
             n = members[k]
             if n != exemplar:
-                against[row_of(begins, others, pattern, shown, n_patterns, n, exemplar)] += 1
+                against[row_of(data, n_patterns, n, exemplar)] += 1
     return total
 
 

@@ -2,9 +2,16 @@
 
 import numpy as np
 
-from kolchin.kernels.arrays import Floats, Int32s, Int64s
+from kolchin.kernels.arrays import (
+    Data,
+    Evidence,
+    Int32s,
+    LinkProposals,
+    State,
+    Weights,
+)
 from kolchin.kernels.categorical import are_equal
-from kolchin.kernels.compiling import compiled, hot, lean
+from kolchin.kernels.compiling import compiled, lean
 from kolchin.kernels.link_proposals import own_weight, picked_by
 from kolchin.kernels.prior import count_two, log_merge_weight
 from kolchin.kernels.sources import clash
@@ -57,17 +64,18 @@ def add_ring(following: Int32s, start: int, n_members: int, members: Int32s) -> 
 
 @lean
 def log_merging(
-    codes: Int32s, gain: Floats, delta: Floats, members: Int32s, n_group: int, n_members: int
+    data: Data, evidence: Evidence, members: Int32s, n_group: int, n_members: int
 ) -> float:
     """Log evidence of equal records, the first ones listed, with the others over that without."""
+    delta, gain = evidence.delta, data.gain
     total, factor = 0.0, 1.0
-    for f in range(codes.shape[1]):
-        x = codes[members[0], f]
+    for f in range(data.codes.shape[1]):
+        x = data.codes[members[0], f]
         if x < 0:
             continue
         shown, equal = 0, 0
         for k in range(n_group, n_members):
-            y = codes[members[k], f]
+            y = data.codes[members[k], f]
             shown += y >= 0
             equal += x == y
         if shown == 0:
@@ -85,48 +93,29 @@ def log_merging(
 @compiled
 def regroup_records(
     rng: np.random.Generator,
-    starts: Int64s,
-    neighbours: Int32s,
-    reach: Floats,
-    codes: Int32s,
-    gain: Floats,
-    source: Int32s,
-    delta: Floats,
-    log_size: Floats,
-    opening: Floats,
-    log_open: Floats,
-    shape: Floats,
-    following: Int32s,
-    size_counts: Int64s,
+    proposals: LinkProposals,
+    data: Data,
+    evidence: Evidence,
+    weights: Weights,
+    state: State,
 ) -> None:
     """Let equal records, or one alone, leave their cluster or join another, by Metropolis steps.
 
     Records are asked in their order: lists are read from end to end.
     """
     members = np.empty(LARGEST_REGROUPED, dtype=np.int32)
-    for record in range(following.size):
-        regroup_one(
-            rng, starts, neighbours, reach, codes, gain, source, delta,
-            log_size, opening, log_open, shape, following, size_counts, record, members,
-        )  # fmt: skip
+    for record in range(state.following.size):
+        regroup_one(rng, proposals, data, evidence, weights, state, record, members)
 
 
-@hot
+@lean
 def regroup_one(
     rng: np.random.Generator,
-    starts: Int64s,
-    neighbours: Int32s,
-    reach: Floats,
-    codes: Int32s,
-    gain: Floats,
-    source: Int32s,
-    delta: Floats,
-    log_size: Floats,
-    opening: Floats,
-    log_open: Floats,
-    shape: Floats,
-    following: Int32s,
-    size_counts: Int64s,
+    proposals: LinkProposals,
+    data: Data,
+    evidence: Evidence,
+    weights: Weights,
+    state: State,
     record: int,
     members: Int32s,
 ) -> None:
@@ -136,28 +125,28 @@ def regroup_one(
     go together; they may join it. Else they may leave their cluster.
     """
     alone = rng.random() < ALONE
-    group, total = list_group(following, codes, record, alone, members)
+    group, total = list_group(state.following, data.codes, record, alone, members)
     joins = group == total
-    last = starts[record + 1] - 1
+    last = proposals.starts[record + 1] - 1
     chance = 0.0
     if joins:
-        other, chance = picked_by(rng, starts, neighbours, reach, 0.0, record)
+        other, chance = picked_by(rng, proposals, 0.0, record)
         if group == 0 or other < 0:
             return
-        total = add_ring(following, other, group, members)
+        total = add_ring(state.following, other, group, members)
         for k in range(group, total):
-            if not alone and are_equal(codes, record, members[k]):
+            if not alone and are_equal(data.codes, record, members[k]):
                 return
-            if source.size > 0:
+            if data.source.size > 0:
                 for g in range(group):
-                    if clash(source, members[g], members[k]):
+                    if clash(data.source, members[g], members[k]):
                         return
         if total == 0:
             return
-        chance /= reach[last]
+        chance /= proposals.reach[last]
     one, two = group, total - group
-    log_ratio = log_merging(codes, gain, delta, members, group, total)
-    log_ratio += log_merge_weight(log_size, opening, log_open, shape, size_counts, one, two, joins)
+    log_ratio = log_merging(data, evidence, members, group, total)
+    log_ratio += log_merge_weight(weights, state, one, two, joins)
     log_level = np.log(rng.random())
     # To join is at most as probable as to leave: who belongs need not know how much less. Nor need
     # those who would not join if nobody else of the cluster were listed.
@@ -166,19 +155,19 @@ def regroup_one(
     if two > 1 or not joins:
         chance = 0.0
         for k in range(group, total):
-            chance += own_weight(starts, neighbours, reach, record, members[k])
+            chance += own_weight(proposals, record, members[k])
         if chance == 0.0:
             return
-        log_ratio -= np.log(chance / reach[last])
+        log_ratio -= np.log(chance / proposals.reach[last])
         if not log_level < (log_ratio if joins else -log_ratio):
             return
-    count_two(size_counts, one, two, joins, -1)
-    count_two(size_counts, one, two, not joins, 1)
-    size_counts[0] += -1 if joins else 1
+    count_two(state, one, two, joins, -1)
+    count_two(state, one, two, not joins, 1)
+    state.n_clusters[0] += -1 if joins else 1
     if joins:
         p, q = members[0], members[group]
-        following[p], following[q] = following[q], following[p]
+        state.following[p], state.following[q] = state.following[q], state.following[p]
         return
     for k in range(total):
-        following[members[k]] = members[k + 1] if k + 1 < total else members[group]
-    following[members[group - 1]] = members[0]
+        state.following[members[k]] = members[k + 1] if k + 1 < total else members[group]
+    state.following[members[group - 1]] = members[0]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kolchin.kernels.arrays import Floats, Int32s
+from kolchin.kernels.arrays import Floats, Int32s, Removal, Units
 from kolchin.kernels.categorical import are_alike
 from kolchin.kernels.compiling import compiled, lean
 from kolchin.kernels.rings import list_ring
@@ -10,24 +10,26 @@ from kolchin.kernels.rings import list_ring
 LARGEST_LOOKED_AT = 16
 """Of clusters up to this size, records are taken out that fit least."""
 
-UNLIKE = 200.0
+REMOVAL_ODDS = 200.0
 """A record is taken out so many times as often for each value that no other shows."""
 
 
 @lean
-def parting(codes: Int32s, members: Int32s, n_members: int, apart: Floats, chance: Floats) -> float:
+def chances_to_leave(
+    codes: Int32s, members: Int32s, n_members: int, removal: Removal, chance: Floats
+) -> float:
     """Write the chance of each record of a cluster to be taken out; return their sum.
 
-    It is ``apart[0]`` where all show the same and ``apart[1]`` else. Of more records than are
-    looked at, each has the same chance.
+    That is ``removal.alike`` where all show the same and ``removal.unlike`` else. Of more records
+    than are looked at, each has the same chance, which is written once.
     """
     if n_members == 1:
         return 0.0
     if n_members > LARGEST_LOOKED_AT:
-        chance[0] = apart[0] / n_members
-        return apart[0]
+        chance[0] = removal.alike / n_members
+        return removal.alike
     if n_members == 2:
-        whole = apart[0] if are_alike(codes, members[0], members[1]) else apart[1]
+        whole = removal.alike if are_alike(codes, members[0], members[1]) else removal.unlike
         chance[0] = chance[1] = 0.5 * whole
         return whole
     total = 0.0
@@ -46,10 +48,10 @@ def parting(codes: Int32s, members: Int32s, n_members: int, apart: Floats, chanc
                     shown += y >= 0
                     shared += x == y
             alike &= shared == shown
-            if shared == 0 and shown > 0 and chance[k] < UNLIKE**2:
-                chance[k] *= UNLIKE
+            if shared == 0 and shown > 0 and chance[k] < REMOVAL_ODDS**2:
+                chance[k] *= REMOVAL_ODDS
         total += chance[k]
-    whole = apart[0] if alike else apart[1]
+    whole = removal.alike if alike else removal.unlike
     for k in range(n_members):
         chance[k] *= whole / total
     return whole
@@ -57,13 +59,9 @@ def parting(codes: Int32s, members: Int32s, n_members: int, apart: Floats, chanc
 
 @compiled
 def take_apart(
-    rng: np.random.Generator, following: Int32s, codes: Int32s, apart: Floats
-) -> tuple[Int32s, Int32s, Int32s]:
-    """Take one record out of clusters, with the chances of ``parting``.
-
-    Returns the unit of each record (itself if it is alone now, else the smallest of its cluster),
-    and the records that were taken out, each with a unit that it was with.
-    """
+    rng: np.random.Generator, following: Int32s, codes: Int32s, removal: Removal
+) -> Units:
+    """Take one record out of clusters, with the chances of ``chances_to_leave``."""
     n_records = following.size
     unit = np.full(n_records, -1, dtype=np.int32)
     taken, former = np.empty((2, n_records), dtype=np.int32)
@@ -76,7 +74,7 @@ def take_apart(
         size = list_ring(following, first, members)
         out = before = np.int32(-1)
         if size > 1:
-            left = parting(codes, members, size, apart, chance) - rng.random()
+            left = chances_to_leave(codes, members, size, removal, chance) - rng.random()
             if left > 0.0:
                 before = np.int32(first)
                 # The record that is taken out is the one that follows.
@@ -106,7 +104,7 @@ def take_apart(
         if out >= 0:
             taken[n_taken], former[n_taken] = out, least
             n_taken += 1
-    return unit, taken[:n_taken], former[:n_taken]
+    return Units(unit, taken[:n_taken], former[:n_taken])
 
 
 @lean
@@ -115,15 +113,15 @@ def chance_to_stay(
     codes: Int32s,
     record: int,
     unit: int,
-    apart: Floats,
+    removal: Removal,
     members: Int32s,
     chance: Floats,
 ) -> float:
     """Return the chance that a unit stays whole, over that of a record to be taken out of both."""
     size = list_ring(following, unit, members[1:])
-    stayed = 1.0 - parting(codes, members[1:], size, apart, chance)
+    stayed = 1.0 - chances_to_leave(codes, members[1:], size, removal, chance)
     members[0] = record
-    came = parting(codes, members, size + 1, apart, chance)
+    came = chances_to_leave(codes, members, size + 1, removal, chance)
     if size > 1:
         came = chance[0]
     return stayed / came

@@ -50,9 +50,8 @@ def grouped(following: Int32s, within: Int64s) -> tuple[Int32s, Int32s, Int32s]:
     members = np.empty(n_members, dtype=np.int32)
     sizes = np.empty(n_members // 2 + 1, dtype=np.int32)
     leaving = np.empty(n_members, dtype=np.int32)
-    counts = np.zeros(3, dtype=np.int64)
-    walk_rings(following, within, seen, members, sizes, leaving, counts)
-    return members[: counts[0]], sizes[: counts[1]], leaving[: counts[2]]
+    k, n_clusters, n_leaving = walk_rings(following, within, seen, members, sizes, leaving)
+    return members[:k], sizes[:n_clusters], leaving[:n_leaving]
 
 
 @compiled
@@ -83,10 +82,9 @@ def walk_rings(
     members: Int32s,
     sizes: Int32s,
     leaving: Int32s,
-    counts: Int64s,
-) -> None:
-    """Do what ``grouped`` says; counts the members, the clusters and those who leave."""
-    k = 0
+) -> tuple[int, int, int]:
+    """Do what ``grouped`` says; return how many members, clusters and leaving records there are."""
+    k, n_clusters, n_leaving = 0, 0, 0
     for place in range(seen.size):
         start = record_at(within, place)
         if seen[place] or following[start] == start:
@@ -99,14 +97,14 @@ def walk_rings(
             seen[place_in(within, n)] = True
             n = np.int64(following[n])
         if n == start:
-            sizes[counts[1]] = k - first
-            counts[1] += 1
+            sizes[n_clusters] = k - first
+            n_clusters += 1
         else:
             for other in range(first, k):
-                leaving[counts[2]] = members[other]
-                counts[2] += 1
+                leaving[n_leaving] = members[other]
+                n_leaving += 1
             k = first
-    counts[0] = k
+    return k, n_clusters, n_leaving
 
 
 @hot
@@ -152,8 +150,9 @@ def write_rings(following: Int32s, members: Int32s, side: Sides, n_members: int)
 
 
 @compiled
-def count_sizes(following: Int32s, size_counts: Int64s) -> None:
-    """Count the clusters of each size, and all of them (entry 0)."""
+def count_sizes(following: Int32s, size_counts: Int64s) -> int:
+    """Count the clusters of each size; return how many there are in all."""
+    n_clusters = 0
     size_counts[:] = 0
     known = np.zeros(following.size, dtype=np.bool_)
     for first in range(following.size):
@@ -166,7 +165,8 @@ def count_sizes(following: Int32s, size_counts: Int64s) -> None:
             size += 1
             n = np.int64(following[n])
         size_counts[size] += 1
-        size_counts[0] += 1
+        n_clusters += 1
+    return n_clusters
 
 
 @compiled

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from kolchin.kernels.arrays import Floats, Int32s, Int64s
+from kolchin.kernels.arrays import Floats, Int32s, Int64s, LinkProposals, Units
 from kolchin.kernels.categorical import are_alike
 from kolchin.kernels.compiling import compiled, lean
-from kolchin.kernels.link_proposals import pick_chances, picked_by
+from kolchin.kernels.link_proposals import pick_chances, picked_by, total_weight
 from kolchin.kernels.sources import clash
 
 
@@ -26,15 +26,10 @@ def may_join(following: Int32s, source: Int32s, record: int, unit: int) -> bool:
 @compiled
 def pick_units(
     rng: np.random.Generator,
-    starts: Int64s,
-    neighbours: Int32s,
-    reach: Floats,
-    uniform: float,
+    proposals: LinkProposals,
     following: Int32s,
     source: Int32s,
-    unit: Int32s,
-    taken: Int32s,
-    former: Int32s,
+    units: Units,
 ) -> tuple[Int64s, Floats]:
     """Let every unit pick another; of two that were taken apart, one picks the other.
 
@@ -42,11 +37,13 @@ def pick_units(
     how often those two pick each other.
     """
     n_records = following.size
+    unit, taken, former = units.unit, units.taken, units.former
+    uniform = proposals.uniform
     picked = np.full(n_records, -1, dtype=np.int64)
     rate = np.zeros(n_records)
     for k in range(taken.size):
         p, q = np.int64(taken[k]), np.int64(former[k])
-        one, two = pick_chances(following, starts, neighbours, reach, uniform, p, q)
+        one, two = pick_chances(following, proposals, uniform, p, q)
         if rng.random() * (one + two) >= one:
             p, q = q, p
         picked[p] = q
@@ -65,7 +62,7 @@ def pick_units(
                 n = np.int64(following[n])
             for _ in range(np.int64(rng.random() * size)):
                 who = np.int64(following[who])
-        other, weight = picked_by(rng, starts, neighbours, reach, uniform, who)
+        other, weight = picked_by(rng, proposals, uniform, who)
         if other < 0 or unit[other] == p:
             continue
         q = np.int64(unit[other])
@@ -74,10 +71,10 @@ def pick_units(
             continue
         picked[p] = q
         if weight > 0.0 and alone and following[q] == q:
-            shares = weight / reach[starts[p + 1] - 1] + weight / reach[starts[q + 1] - 1]
+            shares = weight / total_weight(proposals, p) + weight / total_weight(proposals, q)
             rate[p] = (1.0 - uniform) * shares + 2.0 * uniform / n_records
         else:
-            one, two = pick_chances(following, starts, neighbours, reach, uniform, p, q)
+            one, two = pick_chances(following, proposals, uniform, p, q)
             rate[p] = one + two
     return picked, rate
 
@@ -115,11 +112,11 @@ def break_circles(rng: np.random.Generator, codes: Int32s, above: Int64s) -> Non
 
 
 @compiled
-def hold_links(following: Int32s, taken: Int32s, former: Int32s, above: Int64s) -> None:
+def hold_links(following: Int32s, units: Units, above: Int64s) -> None:
     """Link again what was linked by a step that is in no tree; those units are in none, then."""
     held = np.zeros(above.size, dtype=np.bool_)
-    for k in range(taken.size):
-        p, q = taken[k], former[k]
+    for k in range(units.taken.size):
+        p, q = units.taken[k], units.former[k]
         if above[p] != q and above[q] != p:
             held[p] = held[q] = True
             following[p] = following[q]

@@ -2,7 +2,13 @@
 
 import numpy as np
 
-from kolchin.kernels.arrays import Floats, Int32s, Int64s, Sides
+from kolchin.kernels.arrays import (
+    Data,
+    Evidence,
+    Scratch,
+    State,
+    Weights,
+)
 from kolchin.kernels.categorical import log_predictive
 from kolchin.kernels.compiling import lean
 from kolchin.kernels.exemplar import log_compared_pair, log_mean_exp
@@ -24,121 +30,82 @@ def accept(rng: np.random.Generator, log_odds: float) -> bool:
 
 
 @lean
-def compare_sides(
-    begins: Int64s,
-    others: Int32s,
-    pattern: Int32s,
-    shown: Int32s,
-    ratio: Floats,
-    apart: Floats,
-    n_members: int,
-    members: Int32s,
-    side: Sides,
-    logs: Floats,
-    totals: Floats,
-    log_sides: Floats,
-    terms: Floats,
-) -> None:
+def compare_sides(data: Data, evidence: Evidence, n_members: int, scratch: Scratch) -> None:
     """Look all pairs of S up and sum their logs by side; tabulate them if there is room."""
-    whole = n_members <= logs.shape[0]
+    whole = n_members <= scratch.between.shape[0]
     for k in range(n_members):
-        totals[0, k] = 0.0
-        totals[1, k] = 0.0
+        scratch.totals[0, k] = 0.0
+        scratch.totals[1, k] = 0.0
         if whole:
-            logs[k, k] = 0.0
+            scratch.between[k, k] = 0.0
         for other in range(k):
             log_value = log_compared_pair(
-                begins, others, pattern, shown, ratio, apart, members[k], members[other]
+                data, evidence, scratch.members[k], scratch.members[other]
             )
-            totals[side[other], k] += log_value
-            totals[side[k], other] += log_value
+            scratch.totals[scratch.side[other], k] += log_value
+            scratch.totals[scratch.side[k], other] += log_value
             if whole:
-                logs[k, other] = log_value
-                logs[other, k] = log_value
+                scratch.between[k, other] = log_value
+                scratch.between[other, k] = log_value
     for own in range(2):
         n_inside = 0
         for k in range(n_members):
-            if side[k] == own:
-                terms[n_inside] = totals[own, k]
+            if scratch.side[k] == own:
+                scratch.terms[n_inside] = scratch.totals[own, k]
                 n_inside += 1
-        log_sides[own] = log_mean_exp(terms, n_inside)
+        scratch.log_sides[own] = log_mean_exp(scratch.terms, n_inside)
 
 
 @lean
-def row_of_logs(
-    begins: Int64s,
-    others: Int32s,
-    pattern: Int32s,
-    shown: Int32s,
-    ratio: Floats,
-    apart: Floats,
-    n_members: int,
-    members: Int32s,
-    k: int,
-    logs: Floats,
-) -> int:
+def row_of_logs(data: Data, evidence: Evidence, n_members: int, scratch: Scratch, k: int) -> int:
     """Return in which row the logs of a record with all of S stand."""
-    if n_members <= logs.shape[0]:
+    if n_members <= scratch.between.shape[0]:
         return k
     for other in range(n_members):
-        logs[0, other] = 0.0
+        scratch.between[0, other] = 0.0
         if other != k:
-            logs[0, other] = log_compared_pair(
-                begins, others, pattern, shown, ratio, apart, members[k], members[other]
+            scratch.between[0, other] = log_compared_pair(
+                data, evidence, scratch.members[k], scratch.members[other]
             )
     return 0
 
 
 @lean
-def log_side(
-    logs: Floats,
-    totals: Floats,
-    row: int,
-    k: int,
-    wanted: int,
-    side: Sides,
-    n_members: int,
-    terms: Floats,
-) -> float:
+def log_side(scratch: Scratch, row: int, k: int, wanted: int, n_members: int) -> float:
     """Log evidence of a side with a record of the other side, or without one of its own."""
-    comes = side[k] != wanted
+    comes = scratch.side[k] != wanted
     sign = 1.0 if comes else -1.0
     n_inside = 0
     for exemplar in range(n_members):
-        if exemplar != k and side[exemplar] == wanted:
-            terms[n_inside] = totals[wanted, exemplar] + sign * logs[row, exemplar]
+        if exemplar != k and scratch.side[exemplar] == wanted:
+            scratch.terms[n_inside] = (
+                scratch.totals[wanted, exemplar] + sign * scratch.between[row, exemplar]
+            )
             n_inside += 1
     if comes:
-        terms[n_inside] = totals[wanted, k]
+        scratch.terms[n_inside] = scratch.totals[wanted, k]
         n_inside += 1
-    return log_mean_exp(terms, n_inside)
+    return log_mean_exp(scratch.terms, n_inside)
 
 
 @lean
 def change_side(
-    logs: Floats,
-    totals: Floats,
-    log_sides: Floats,
-    row: int,
-    own: int,
-    n_members: int,
-    log_without: float,
-    log_with: float,
+    scratch: Scratch, row: int, own: int, n_members: int, log_without: float, log_with: float
 ) -> None:
     """Take a record from its side to the other."""
     for k in range(n_members):
-        totals[own, k] -= logs[row, k]
-        totals[1 - own, k] += logs[row, k]
-    log_sides[own] = log_without
-    log_sides[1 - own] = log_with
+        scratch.totals[own, k] -= scratch.between[row, k]
+        scratch.totals[1 - own, k] += scratch.between[row, k]
+    scratch.log_sides[own] = log_without
+    scratch.log_sides[1 - own] = log_with
 
 
 @lean
-def swap_sides(totals: Floats, log_sides: Floats, n_members: int) -> None:
+def swap_sides(scratch: Scratch, n_members: int) -> None:
     """Let the sides change their names."""
-    log_sides[0], log_sides[1] = log_sides[1], log_sides[0]
+    scratch.log_sides[0], scratch.log_sides[1] = scratch.log_sides[1], scratch.log_sides[0]
     for k in range(n_members):
-        totals[0, k], totals[1, k] = totals[1, k], totals[0, k]
+        scratch.totals[0, k], scratch.totals[1, k] = scratch.totals[1, k], scratch.totals[0, k]
 
 
 @lean
@@ -146,93 +113,78 @@ def visit_all(
     rng: np.random.Generator,
     log_apart: float,
     together: bool,
-    codes: Int32s,
-    gain: Floats,
-    begins: Int64s,
-    others: Int32s,
-    pattern: Int32s,
-    shown: Int32s,
-    source: Int32s,
-    delta: Floats,
-    ratio: Floats,
-    apart: Floats,
-    log_size: Floats,
-    shape: Floats,
-    size_counts: Int64s,
+    data: Data,
+    evidence: Evidence,
+    weights: Weights,
+    state: State,
     n_members: int,
-    members: Int32s,
-    side: Sides,
-    logs: Floats,
-    totals: Floats,
-    log_sides: Floats,
-    terms: Floats,
+    scratch: Scratch,
 ) -> None:
     """Visit each record of S once, in order (model section 4).
 
     Together, all are on side 0. Apart, i is on side 0 and j on side 1.
     """
-    compared = ratio.size > 0
+    compared = evidence.ratio.size > 0
     if compared:
-        compare_sides(
-            begins, others, pattern, shown, ratio, apart,
-            n_members, members, side, logs, totals, log_sides, terms,
-        )  # fmt: skip
+        compare_sides(data, evidence, n_members, scratch)
     row = 0
     log_with = 0.0
     log_without = 0.0
     on_j = 0
     for k in range(n_members):
-        on_j += side[k]
+        on_j += scratch.side[k]
     for k in range(n_members):
         if together and k > 1:
             break
-        n = members[k]
-        own = side[k]
+        n = scratch.members[k]
+        own = scratch.side[k]
         size = on_j if own == 1 else n_members - on_j
         if compared and (k > 1 or together or size == 1):
-            row = row_of_logs(
-                begins, others, pattern, shown, ratio, apart, n_members, members, k, logs
-            )
-            log_without = log_side(logs, totals, row, k, own, side, n_members, terms)
-            log_with = log_side(logs, totals, row, k, 1 - own, side, n_members, terms)
+            row = row_of_logs(data, evidence, n_members, scratch, k)
+            log_without = log_side(scratch, row, k, own, n_members)
+            log_with = log_side(scratch, row, k, 1 - own, n_members)
         if together:
-            join = log_size[n_members] - log_size[n_members - 1]
-            join += np.log(free_factor(shape, size_counts, n_members, 0))
-            join -= np.log(free_factor(shape, size_counts, n_members - 1, 1))
-            join += log_predictive(codes, gain, source, delta, n, members, side, 0, n_members)
+            join = weights.log_size[n_members] - weights.log_size[n_members - 1]
+            join += np.log(free_factor(weights, state, n_members, 0))
+            join -= np.log(free_factor(weights, state, n_members - 1, 1))
+            join += log_predictive(data, evidence, n, scratch.members, scratch.side, 0, n_members)
             if compared:
-                join += log_sides[0] - log_without
+                join += scratch.log_sides[0] - log_without
             if accept(rng, log_apart - join):
                 together = False
-                side[:n_members] = 1 - k
-                side[k] = k
+                scratch.side[:n_members] = 1 - k
+                scratch.side[k] = k
                 on_j = 1 if k == 1 else n_members - 1
                 if compared:
-                    change_side(logs, totals, log_sides, row, 0, n_members, log_without, 0.0)
+                    change_side(scratch, row, 0, n_members, log_without, 0.0)
                     if k == 0:
-                        swap_sides(totals, log_sides, n_members)
+                        swap_sides(scratch, n_members)
         elif k > 1 or size == 1:
             other = n_members - size
-            go = log_size[other + 1] - log_size[other]
-            go += log_predictive(codes, gain, source, delta, n, members, side, 1 - own, n_members)
+            go = weights.log_size[other + 1] - weights.log_size[other]
+            go += log_predictive(
+                data, evidence, n, scratch.members, scratch.side, 1 - own, n_members
+            )
             stay = log_apart
-            go += np.log(free_factor(shape, size_counts, other + 1, size - 1))
-            go -= np.log(free_factor(shape, size_counts, size, other))
+            go += np.log(free_factor(weights, state, other + 1, size - 1))
+            go -= np.log(free_factor(weights, state, size, other))
             if compared:
-                go += log_with - log_sides[1 - own]
+                go += log_with - scratch.log_sides[1 - own]
             if k > 1:
-                stay = log_size[size] - log_size[size - 1]
-                stay += log_predictive(codes, gain, source, delta, n, members, side, own, n_members)
+                stay = weights.log_size[size] - weights.log_size[size - 1]
+                stay += log_predictive(
+                    data, evidence, n, scratch.members, scratch.side, own, n_members
+                )
                 if compared:
-                    stay += log_sides[own] - log_without
+                    stay += scratch.log_sides[own] - log_without
             if accept(rng, go - stay):
-                side[k] = 1 - own
+                scratch.side[k] = 1 - own
                 on_j += 1 - 2 * own
                 if compared:
-                    change_side(logs, totals, log_sides, row, own, n_members, log_without, log_with)
+                    change_side(scratch, row, own, n_members, log_without, log_with)
                 if k <= 1:
                     together = True
-                    side[:n_members] = 0
+                    scratch.side[:n_members] = 0
                     on_j = 0
                     if compared and k == 0:
-                        swap_sides(totals, log_sides, n_members)
+                        swap_sides(scratch, n_members)

@@ -427,17 +427,16 @@ class Exemplar:
     def count(
         self,
         rng: np.random.Generator,
-        ratios: Ratios,
-        lists: tuple[IntArray, NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]],
+        data: kernels.Data,
+        evidence: kernels.Evidence,
         members: NDArray[np.int32],
         sizes: NDArray[np.int32],
     ) -> PatternCounts:
         """Draw the exemplars of clusters, and count the patterns of the others against them.
 
-        ``lists`` are those of the records, in the order in which the members are numbered, and what
-        each shows.
+        Members are numbered as the records of ``data`` are.
         """
-        counts = kernels.count_patterns(rng, *lists, ratios.ratio, ratios.apart, members, sizes)
+        counts = kernels.count_patterns(rng, data, evidence, members, sizes)
         return PatternCounts(*counts)
 
     def update(self, rng: np.random.Generator, values: Values, counts: PatternCounts) -> Values:

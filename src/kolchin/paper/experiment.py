@@ -37,13 +37,13 @@ def rehearse(run: Run) -> None:
     """
     from kolchin.posterior.recorder import Recorder, recorded
     from kolchin.sampling.chain import Chain
-    from kolchin.sampling.picks import Picks
+    from kolchin.sampling.link_proposals import list_proposals
 
     model, truth = _problem(run)
     n_records = model.n_records
     pairs = np.arange(n_records - n_records % 2, dtype=np.int32).reshape(-1, 2)
     rng = np.random.Generator(np.random.SFC64(0))
-    chain = Chain(model, rng, np.arange(n_records) // 2, picks=Picks.of(n_records, pairs))
+    chain = Chain(model, rng, np.arange(n_records) // 2, picks=list_proposals(n_records, pairs))
     chain.n_rounds = 2
     draws = Recorder(n_records, np.arange(n_records))
     for _ in range(4):

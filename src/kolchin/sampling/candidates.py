@@ -62,7 +62,7 @@ def candidate_pairs(model: Model, work: Work | None = None) -> tuple[IntPairs, F
         pairs = _from_all_pairs(data, delta, lowest, most)
     else:
         pairs = _from_keys(likelihood, data, delta, lowest, most)
-    return pairs, kernels.pair_scores(*data, *kernels.Evidence(delta), pairs)
+    return pairs, kernels.pair_scores(data, kernels.Evidence(delta), pairs)
 
 
 class Scoring(NamedTuple):
@@ -97,7 +97,7 @@ def _hopeful(task: Scoring) -> tuple[IntPairs, FloatArray]:
     hope: Hope = held(task.place.store, task.evidence)
     pairs, which = task.place.get()
     scores = hope.log_ratio[which]
-    scores += kernels.pair_scores(*hope.data, *kernels.Evidence(hope.delta), pairs)
+    scores += kernels.pair_scores(hope.data, kernels.Evidence(hope.delta), pairs)
     hopeful = scores >= hope.lowest
     if hope.data.source.size:
         hopeful &= ~clashing(hope.data.source, pairs)
@@ -126,12 +126,13 @@ def of_equality(model: Model) -> kernels.Data:
 
 def _from_all_pairs(data: kernels.Data, delta: FloatArray, lowest: float, most: int) -> IntPairs:
     width = 0.1
-    counts = kernels.score_histogram(*data[:2], data.source, delta, lowest, width, 2000)
+    evidence = kernels.Evidence(delta)
+    counts = kernels.score_histogram(data, evidence, lowest, width, 2000)
     at_least = np.cumsum(counts[::-1])[::-1]
     bins = np.flatnonzero(at_least <= most)
     first = int(bins[0]) if bins.size else counts.size - 1
     pairs: IntPairs = kernels.pairs_above(
-        *data[:2], data.source, delta, lowest + first * width, int(at_least[first])
+        data, evidence, lowest + first * width, int(at_least[first])
     )
     return pairs
 
@@ -148,12 +149,12 @@ def _from_keys(
     for fields in choose_keys(likelihood):
         key = hashed(data.codes, fields)
         order = np.argsort(key, kind="stable")
-        pairs = kernels.block_pairs(order, key, WINDOW, *data[:2], data.source, delta, lowest)
+        pairs = kernels.block_pairs(order, key, WINDOW, data, kernels.Evidence(delta), lowest)
         found = np.union1d(found, pairs)
     listed = np.stack([found // n_records, found % n_records], axis=1).astype(np.int32)
     if len(listed) <= most:
         return listed
-    scores = kernels.pair_scores(*data, *kernels.Evidence(delta), listed)
+    scores = kernels.pair_scores(data, kernels.Evidence(delta), listed)
     return listed[np.argpartition(scores, len(listed) - most)[-most:]]
 
 

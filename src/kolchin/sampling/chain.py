@@ -18,9 +18,9 @@ from kolchin.sampling.forests import grown
 from kolchin.sampling.ground import Ground
 from kolchin.sampling.layout import Layout, Shard
 from kolchin.sampling.learning import Standing
+from kolchin.sampling.link_proposals import weigh_proposals
 from kolchin.sampling.loose import Loose
 from kolchin.sampling.marginal import Marginal, Typical
-from kolchin.sampling.picks import Picks
 from kolchin.sampling.proposals import Mixture, Proposals
 from kolchin.sampling.rounds import Hands, OnThreads
 from kolchin.sampling.shards import (
@@ -78,7 +78,7 @@ class Chain:
         layout: Layout | None = None,
         data: kernels.Data | None = None,
         hands: Hands | None = None,
-        picks: Picks | None = None,
+        picks: kernels.LinkProposals | None = None,
     ) -> None:
         self.model = model
         self.rng = rng
@@ -89,9 +89,8 @@ class Chain:
         self.hands = OnThreads(Ground(model, self.data, self.layout)) if hands is None else hands
         self.mixture = Mixture.uniform() if mixture is None else mixture
         self.following: NDArray[np.int32] = kernels.make_rings(canonical(labels))
-        counts = size_counts(labels)
-        self.size_counts = counts.astype(np.int64)
-        self.size_counts[0] = counts.sum()
+        self.size_counts = size_counts(labels).astype(np.int64)
+        self.cluster_count = np.array([self.size_counts.sum()])
         self.loose: Loose | None = None
         self.n_rounds = 1
         self.picks = picks
@@ -117,7 +116,7 @@ class Chain:
     @property
     def n_clusters(self) -> int:
         """The number of clusters now."""
-        return int(self.size_counts[0])
+        return int(self.cluster_count[0])
 
     @property
     def evidence(self) -> kernels.Evidence:
@@ -175,11 +174,14 @@ class Chain:
         self.hands.changed()
 
     def _chaperones(self, n_moves: int, in_rings: bool, shard: Shard) -> int:
-        what: tuple[Any, ...] = (*self.data, *self.evidence, *self.weights)
         pairs = self.mixture.in_shard(shard)
-        state = self.following, self.size_counts, self.pending
-        moves = kernels.make_chaperones_moves
-        return int(moves(self.rng, n_moves, in_rings, *pairs, *what, *state))  # type: ignore[call-arg]
+        what = self.data, self.evidence, self.weights, self.partition
+        return int(kernels.make_chaperones_moves(self.rng, n_moves, in_rings, pairs, *what))
+
+    @property
+    def partition(self) -> kernels.State:
+        """The partition, as the kernels change it."""
+        return kernels.State(self.following, self.size_counts, self.cluster_count, self.pending)
 
     def move_in_shards(self, moves: int = 0, dissolve: bool = False, cores: int = 1) -> None:
         """Pair the blocks anew and let all shards advance: moves, loose links, statistics.
@@ -196,6 +198,7 @@ class Chain:
         learnt = Learnt(self.mixture, self.loose)
         parts = self.hands.advance(shards, sent, learnt, self.following, cores)
         self._count_sizes(added([part.size_changes for part in parts]))
+        self.cluster_count[0] += sum(part.n_clusters_change for part in parts)
         # Clusters between shards stayed as they are, but what they say of the parameters counts.
         between = np.concatenate([part.leaving for part in parts])
         grouped = kernels.grouped_among(self.following, np.sort(between))
@@ -235,7 +238,7 @@ class Chain:
         """Whether parameters are drawn while links are summed over."""
         return self.picks is not None and self.loose is not None and self.n_rounds > 1
 
-    def _redraw(self, picks: Picks) -> None:
+    def _redraw(self, picks: kernels.LinkProposals) -> None:
         """Draw all parameters that depend on links, and loose links, at once."""
         model, capacity = self.model, self._capacity
         given = Given.drawn(self.rng, model, self.prior_values, self.counts, capacity)
@@ -270,7 +273,7 @@ class Chain:
         """Count the sizes of all clusters; one may be larger than any was by one."""
         self._statistics = None
         self._count_sizes(np.zeros(capacity + 1, dtype=np.int64))
-        kernels.count_sizes(self.following, self.size_counts)
+        self.cluster_count[0] = kernels.count_sizes(self.following, self.size_counts)
 
     def refresh(self, hold_levels: bool = False) -> None:
         """Update all parameters, given the partition, but for those of compared fields if held.
@@ -307,18 +310,14 @@ class Chain:
         asked = None if self.loose is None else self.loose.in_shard(self._whole)
         if asked is not None:
             self._statistics = None
-            what: tuple[Any, ...] = (*self.data, *self.evidence, *self.weights)
-            kernels.attach_records(self.rng, *asked, *what, self.following, self.size_counts)  # type: ignore[call-arg]
+            what = self.data, self.evidence, self.weights, self.partition
+            kernels.attach_records(self.rng, asked, *what)
 
-    def _regroup(self, picks: Picks) -> None:
+    def _regroup(self, picks: kernels.LinkProposals) -> None:
         """Let equal records join others and leave them."""
         self._statistics = None
-        lists: tuple[Any, ...] = picks[:3]
-        weights = self.weights
-        what = self.data.codes, self.data.gain, self.data.source, self.own_values["delta"]
-        prior = weights.log_size, weights.opening, weights.log_open, weights.shape
-        state = self.following, self.size_counts
-        kernels.regroup_records(self.rng, *lists, *what, *prior, *state)  # type: ignore[call-arg]
+        what = self.data, self.evidence, self.weights, self.partition
+        kernels.regroup_records(self.rng, picks, *what)
 
     def step(self, n_moves: int) -> None:
         """Make moves, then update all parameters."""
@@ -370,7 +369,8 @@ class Chain:
         self.mixture, self.loose = self.hands.learn(proposals, standing)
         self.typical = Typical(delta, self.prior_values, self.counts)
         if self.picks is not None:
-            self.picks = self.picks.weighed(self.data, GENEROUS * delta, self._log_prior_odds())
+            odds = self._log_prior_odds()
+            self.picks = weigh_proposals(self.picks, self.data, GENEROUS * delta, odds)
         self.n_rounds = 1
         if self.loose and self.model.compared is None and self.model.likelihood.is_sampled:
             n_rounds = self.moves_a_step // SWEEPS_A_STEP // MOVES_A_ROUND
@@ -390,7 +390,7 @@ class Chain:
     def _log_prior_odds(self) -> float:
         """Log prior odds that two singletons are a pair, as things stand."""
         weights, others = self.weights, max(self.n_clusters - 1, 1)
-        opened = float(kernels.log_open_weight(weights.opening, weights.log_open, others))
+        opened = float(kernels.log_open_weight(weights, others))
         log_odds = float(weights.log_size[2]) - opened
         if weights.shape.size:
             alone, pairs = weights.shape[1:3] + self.size_counts[1:3]

@@ -20,10 +20,9 @@ import numpy as np
 from kolchin import kernels
 from kolchin.model import Model
 from kolchin.parameters import FloatArray
-from kolchin.sampling.picks import Picks
 from kolchin.sampling.weights import can_be_sharded
 
-APART = np.array([0.6, 0.97])
+REMOVAL = kernels.Removal(alike=0.6, unlike=0.97)
 """How often a record is taken out of clusters whose records are all alike, and of others."""
 
 LARGEST_LOG_GAIN = 380.0
@@ -46,34 +45,27 @@ class Grown:
 
     def see(self, delta: FloatArray) -> None:
         """Weigh links by what the fields say, given delta."""
-        forest = self.forest
-        what = forest.parent, forest.shared, forest.seen, forest.chance
-        kernels.weigh_links(delta, *what, self._evidence)
+        kernels.weigh_links(delta, self.forest, self._evidence)
 
     def log_sum(self, joins: FloatArray) -> float:
         """Return the log of the sum over all links, by the prior's weights of joins."""
-        forest = self.forest
-        what = forest.parent, forest.size, self._evidence
-        return float(kernels.sum_forest(*what, joins, self._weight, self._free))
+        total = kernels.sum_forest(self.forest, self._evidence, joins, self._weight, self._free)
+        return float(total)
 
     def link(self, rng: np.random.Generator, following: Any) -> None:
         """Draw the links in proportion to their weights, as they were last summed."""
-        what = self.forest.unit, self.forest.parent, self._weight, self._free
-        kernels.link_forest(rng, *what, following)
+        kernels.link_forest(rng, self.forest, self._weight, self._free, following)
 
 
 def grown(
     rng: np.random.Generator,
-    picks: Picks,
+    proposals: kernels.LinkProposals,
     data: kernels.Data,
     following: Any,
-    apart: FloatArray = APART,
+    removal: kernels.Removal = REMOVAL,
 ) -> Grown:
     """Draw a graph and grow a forest in it; the records of its links are taken apart."""
-    unit, taken, former = kernels.take_apart(rng, following, data.codes, apart)
-    lists: tuple[Any, ...] = picks
-    picked = kernels.pick_units(rng, *lists, following, data.source, unit, taken, former)  # type: ignore[call-arg]
-    *what, rate, stayed = kernels.grow_forest(
-        rng, *picked, taken, former, following, data.codes, data.gain, apart
-    )
-    return Grown(kernels.Forest._make((*what, rate * stayed)))
+    units = kernels.take_apart(rng, following, data.codes, removal)
+    picked, rate = kernels.pick_units(rng, proposals, following, data.source, units)
+    forest, stayed = kernels.grow_forest(rng, picked, rate, units, following, data, removal)
+    return Grown(forest._replace(chance=forest.chance * stayed))

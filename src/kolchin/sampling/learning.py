@@ -35,7 +35,7 @@ def _log_odds(
 ) -> FloatArray:
     """Log odds that each candidate is linked, as things stand."""
     evidence = standing.evidence._replace(delta=delta)
-    scores: FloatArray = kernels.pair_scores(*ground.data, *evidence, proposals.candidates)
+    scores: FloatArray = kernels.pair_scores(ground.data, evidence, proposals.candidates)
     scores += standing.log_prior_odds
     return scores
 

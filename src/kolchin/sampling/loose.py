@@ -7,11 +7,12 @@ leave their cluster: what is proposed is about as probable as what is, so most i
 (``kernels.attach_records``). The list is frozen in warm-up; any list is valid.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kolchin import kernels
 from kolchin.parameters import FloatArray, IntArray
 from kolchin.sampling.layout import Layout, Lists, Shard
 from kolchin.sampling.proposals import LOOSE_ODDS
@@ -46,8 +47,8 @@ class Loose(NamedTuple):
     share: float = 1.0
     joinings: float = JOININGS
 
-    def in_shard(self, shard: Shard) -> tuple[Any, ...] | None:
-        """Return what ``kernels.attach_records`` takes of a shard; None if it has no such pairs."""
+    def in_shard(self, shard: Shard) -> kernels.AttachRequest | None:
+        """Return what is asked of a shard (``kernels.attach_records``); None if it has no pairs."""
         slices, totals = self.lists.in_shard(shard)
         if not len(slices):
             return None
@@ -57,8 +58,10 @@ class Loose(NamedTuple):
         n_joining = min(self.joinings * total, n_leaving)
         n_moves = 1 + int(self.share * (n_leaving + n_joining))
         joining = n_joining / (n_leaving + n_joining)
-        table = self.lists.table, slices, np.cumsum(totals) / total, shard.within, total
-        return (n_moves, joining, *table, self.leavers, leaving, *self[1:4])
+        reach = np.cumsum(totals) / total
+        pairs = kernels.Pairs(0.0, self.lists.table, slices, reach, shard.within)
+        lists = self.starts, self.neighbours, self.odds
+        return kernels.AttachRequest(n_moves, joining, pairs, total, self.leavers, leaving, *lists)
 
 
 def loose_pairs(layout: Layout, pairs: NDArray[np.int32], log_odds: FloatArray) -> Loose | None:

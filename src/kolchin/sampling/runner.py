@@ -20,7 +20,7 @@ from kolchin.sampling.chain import Chain
 from kolchin.sampling.forests import can_be_forested
 from kolchin.sampling.ground import ground_of
 from kolchin.sampling.layout import Layout, arranged
-from kolchin.sampling.picks import Picks
+from kolchin.sampling.link_proposals import list_proposals
 from kolchin.sampling.plan import Plan, checked_plan
 from kolchin.sampling.progress import Progress, shown
 from kolchin.sampling.proposals import CANDIDATES, Proposals
@@ -385,7 +385,7 @@ def _workers(
         pairs = tasks.store.get(CANDIDATES)
     picks = None
     if layout.n_blocks == 1 and can_be_forested(model):
-        picks = Picks.of(model.n_records, pairs)
+        picks = list_proposals(model.n_records, pairs)
     workers = []
     for number, child in enumerate(seed.spawn(plan.chains)):
         rng = np.random.Generator(np.random.SFC64(child))

@@ -6,7 +6,7 @@ random numbers of its own, so that it may be done anywhere, in any order, and ag
 """
 
 from functools import reduce
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,8 +61,7 @@ class Fields(NamedTuple):
         cells = self.model.likelihood.cells(*steps)
         levels = None
         if self.model.compared is not None:
-            lists = self.data.begins, self.data.others, self.data.pattern, self.data.shown
-            levels = self.model.compared.count(rng, self.ratios, lists, members, sizes)
+            levels = self.model.compared.count(rng, self.data, self.evidence, members, sizes)
         return Statistics(cells, levels)
 
 
@@ -107,12 +106,13 @@ def stream(key: int, *place: int) -> np.random.Generator:
 
 
 class Advance(NamedTuple):
-    """What comes back from a shard: changes in the counts of sizes (entry 0: of all clusters).
+    """What comes back from a shard: changes in the counts of sizes, and of all clusters.
 
     ``leaving`` are the records of clusters that reach outside; the statistics are of the others.
     """
 
     size_changes: IntArray
+    n_clusters_change: int
     statistics: Statistics
     leaving: NDArray[np.int32]
 
@@ -129,10 +129,14 @@ def advance(
     rng, mixture, moves = sent.stream(*shard.blocks), learnt.mixture, sent.moves
     level = 0
     weights = prior.weights(level)
-    changes = np.zeros(weights.log_size.size, dtype=np.int64)
-    pending = np.array([-1, -1])
+    state = kernels.State(
+        following,
+        np.zeros(weights.log_size.size, dtype=np.int64),
+        np.zeros(1, dtype=np.int64),
+        np.array([-1, -1]),
+    )
     pairs = mixture.in_shard(shard)
-    what: tuple[Any, ...] = (*fields.data, *fields.evidence)
+    data, evidence = fields.data, fields.evidence
     n_records = int(shard.within[1] - shard.within[0] + shard.within[3] - shard.within[2])
     share = n_records / fields.model.n_records
     n_moves = int(np.ceil(share * (moves or FEWEST_MOVES)))
@@ -142,22 +146,22 @@ def advance(
         n_moves = 0
     done = 0
     while done < n_moves:
-        done += kernels.make_chaperones_moves(  # type: ignore[call-arg]
-            rng, n_moves - done, False, *pairs, *what, *weights, following, changes, pending
+        done += kernels.make_chaperones_moves(
+            rng, n_moves - done, False, pairs, data, evidence, weights, state
         )
         if done < n_moves:
             level += 1
             weights = prior.weights(level)
-            changes = np.append(changes, np.zeros(weights.log_size.size - changes.size, np.int64))
+            more = np.zeros(weights.log_size.size - state.size_counts.size, np.int64)
+            state = state._replace(size_counts=np.append(state.size_counts, more))
     if sent.dissolve:
-        kernels.make_chaperones_moves(  # type: ignore[call-arg]
-            rng, n_records, True, *pairs, *what, *weights, following, changes, pending
-        )
+        kernels.make_chaperones_moves(rng, n_records, True, pairs, data, evidence, weights, state)
     asked = None if learnt.loose is None else learnt.loose.in_shard(shard)
     if asked is not None:
-        kernels.attach_records(rng, *asked, *what, *weights, following, changes)  # type: ignore[call-arg]
+        kernels.attach_records(rng, asked, data, evidence, weights, state)
     members, sizes, leaving = kernels.grouped(following, shard.within)
-    return Advance(changes, fields.statistics(rng, members, sizes), leaving)
+    statistics = fields.statistics(rng, members, sizes)
+    return Advance(state.size_counts, int(state.n_clusters[0]), statistics, leaving)
 
 
 def added(changes: list[IntArray]) -> IntArray:

@@ -19,8 +19,8 @@ from kolchin.posterior.packing import Chain as Store
 from kolchin.posterior.recorder import recorded
 from kolchin.sampling.runner import Run
 
-FORMAT = 2
-TUPLES = {kind.__name__: kind for kind in (kernels.Weights, Ratios, Store)}
+FORMAT = 3
+TUPLES = {kind.__name__: kind for kind in (kernels.Weights, kernels.Opening, Ratios, Store)}
 
 Arrays = dict[str, NDArray[Any]]
 

@@ -10,6 +10,9 @@ from kolchin.model import Model
 from kolchin.parameters import FloatArray, Values
 from kolchin.priors.base import Opening, SizeCounts, Tables
 
+LARGEST_ENUMERATED = kernels.LARGEST_ENUMERATED
+"""Up to this many records in two clusters, all ways to divide them are weighed at once."""
+
 LARGEST_LOG = 600.0
 """Products of factors whose logs add up to less cannot leave the range of doubles."""
 
@@ -20,29 +23,34 @@ LARGEST_BESIDE = LARGEST_LOG - float(np.log(kernels.LARGEST_FACTOR))
 def kernel_weights(model: Model, tables: Tables, evidence: kernels.Evidence) -> kernels.Weights:
     """Put the prior's tables into the form that the kernels read."""
     log_h, opening, shapes = tables
+    log_size = np.append(0.0, log_h - log_h[0])
+    small = log_size[: kernels.LARGEST_ENUMERATED + 1]
     numbers = opening.log_scale, opening.slope, opening.intercept, opening.alpha
+    safe_pairs, safe_products = _safe_ranges(model, log_size, evidence)
     return kernels.Weights(
-        np.append(0.0, log_h - log_h[0]),
-        _small_sizes(model, log_h - log_h[0], evidence),
-        np.array(numbers, dtype=np.float64),
+        log_size,
+        np.exp(np.minimum(small, 700.0)),
+        kernels.Opening(*map(float, numbers)),
         opening.log_table,
         np.append(0.0, shapes) if shapes.size else shapes,
+        LARGEST_ENUMERATED,
+        safe_pairs=safe_pairs,
+        safe_products=safe_products,
     )
 
 
-def _small_sizes(model: Model, log_size: FloatArray, evidence: kernels.Evidence) -> FloatArray:
-    """Exponentiate the weights of small sizes, where products stay in the range of doubles."""
-    size = np.append(1.0, np.exp(np.minimum(log_size[: kernels.LARGEST_ENUMERATED], 700.0)))
+def _safe_ranges(
+    model: Model, log_size: FloatArray, evidence: kernels.Evidence
+) -> tuple[bool, bool]:
+    """Tell whether products of the evidence of pairs, and of more records, stay in range."""
     reach = model.likelihood.log_reach(evidence.delta)
     largest = LARGEST_LOG if model.compared is None else LARGEST_BESIDE
-    if (kernels.LARGEST_ENUMERATED - 1) * reach > largest:
-        size[0] = np.nan
-    for ratio in (evidence.ratio, evidence.apart):
+    safe_products = (kernels.LARGEST_ENUMERATED - 1) * reach <= largest
+    for ratio in (evidence.ratio, evidence.uncompared):
         if ratio.size:
             reach += max(np.log(ratio.max()), -np.log(max(ratio.min(), 1e-300)), 0.0)
-    if reach > LARGEST_LOG or np.abs(log_size[1]) > LARGEST_LOG:
-        size[:] = np.nan
-    return size
+    safe_pairs = reach <= LARGEST_LOG and np.abs(log_size[2]) <= LARGEST_LOG
+    return bool(safe_pairs), bool(safe_pairs and safe_products)
 
 
 def can_be_sharded(model: Model) -> bool:
