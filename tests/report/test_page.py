@@ -14,7 +14,7 @@ from pages import Page
 
 from kolchin.records.parquet import Parts
 from kolchin.records.texts import Texts
-from kolchin.report import candidates, diagnostics, fields, groups, pairs, render
+from kolchin.report import candidates, changes, diagnostics, fields, groups, pairs, render
 
 CONTENTS = {"sampled": sampled, "large": large, "tiny": tiny, "hostile": hostile}
 
@@ -443,3 +443,22 @@ def test_words_that_are_true_only_where_they_hold():
 def test_bits_if_values_agree_count_no_gaps_in():
     name = next(row for row in fields.field_rows(tiny()) if row.name == "name")
     assert name.possible_bits == "2.2"  # 1 bit with a third missing: 1 / (2/3)^2
+
+
+def test_what_changed_is_told_where_records_were_added():
+    rows = [
+        ("unchanged", 1, [1], 2, 0, 0.9),
+        ("grew", 2, [2], 3, 1, 0.75),
+        ("merged", 3, [3, 4], 2, 0, 0.55),
+        ("created", 5, [], 1, 1, 1.0),
+    ]
+    schema = {"event": pl.String, "entity": pl.Int64, "from_entities": pl.List(pl.Int64)}
+    schema |= {"n_records": pl.Int64, "n_new": pl.Int64, "probability": pl.Float64}
+    events = pl.DataFrame(rows, schema=schema, orient="row")
+    content = tiny(events=events)
+    told = changes.changes(content)
+    assert [row.event for row in told.rows] == ["unchanged", "created", "grew", "merged"]
+    assert [row.entity for row in told.doubtful] == ["3", "2"]
+    assert told.doubtful[0].earlier == "3, 4"
+    assert "What changed" in render(content)
+    assert "What changed" not in render(tiny())
