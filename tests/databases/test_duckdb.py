@@ -1,5 +1,6 @@
 import datetime
 import sqlite3
+import sys
 
 import duckdb
 import polars as pl
@@ -97,3 +98,18 @@ def test_a_connection_of_any_driver_is_read():
     with pytest.raises(DataError, match=r"cannot be read: .*nothing"):
         read_database(connection, None, "SELECT a FROM nothing")
     connection.close()
+
+
+@pytest.mark.parametrize(
+    ("package", "address", "extra"),
+    [
+        ("duckdb", "duckdb:///x.duckdb", "kolchin[duckdb]"),
+        ("adbc_driver_postgresql.dbapi", "postgresql://ann:secret@host/x", "kolchin[postgres]"),
+    ],
+)
+def test_a_package_that_is_not_there_is_named(monkeypatch, package, address, extra):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(kp.MissingExtraError) as error:
+        read_database(address, None, None)
+    assert extra in str(error.value)
+    assert "secret" not in str(error.value)

@@ -16,6 +16,7 @@ from kolchin.records.parquet import Parts
 from kolchin.records.texts import Texts
 from kolchin.report import (
     candidates,
+    changes,
     charts,
     diagnostics,
     fields,
@@ -493,3 +494,22 @@ def test_entities_are_called_as_they_are_typed():
     named = [group.entity for shelf in shelves for group in shelf.groups]
     assert any(len(name) > 3 for name in named)
     assert all(name.isdigit() for name in named)
+
+
+def test_what_changed_is_told_where_records_were_added():
+    rows = [
+        ("unchanged", 1, [1], 2, 0, 0.9),
+        ("grew", 2, [2], 3, 1, 0.75),
+        ("merged", 3, [3, 4], 2, 0, 0.55),
+        ("created", 5, [], 1, 1, 1.0),
+    ]
+    schema = {"event": pl.String, "entity": pl.Int64, "from_entities": pl.List(pl.Int64)}
+    schema |= {"n_records": pl.Int64, "n_new": pl.Int64, "probability": pl.Float64}
+    events = pl.DataFrame(rows, schema=schema, orient="row")
+    content = tiny(events=events)
+    told = changes.changes(content)
+    assert [row.event for row in told.rows] == ["unchanged", "created", "grew", "merged"]
+    assert [row.entity for row in told.doubtful] == ["3", "2"]
+    assert told.doubtful[0].earlier == "3, 4"
+    assert "What changed" in render(content)
+    assert "What changed" not in render(tiny())

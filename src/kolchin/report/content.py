@@ -31,6 +31,7 @@ class Content:
     calibration : bin, n_pairs, mean_probability, share_true, low, high; None without truth.
     notes : what a reader should know about the input or the run.
     prior_bits : log2 of the prior odds that two records are one, where known.
+    events : event, entity, from_entities, n_records, n_new, probability; None if nothing was added.
     """
 
     title: str
@@ -44,6 +45,7 @@ class Content:
     calibration: pl.DataFrame | None = None
     notes: Sequence[str] = ()
     prior_bits: float | None = None
+    events: pl.DataFrame | None = None
 
     @property
     def n_records(self) -> int:

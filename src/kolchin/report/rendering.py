@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from kolchin.report import (
     candidates,
+    changes,
     charts,
     confidence,
     diagnostics,
@@ -51,6 +52,7 @@ def render_page(content: Content) -> str:
             sizes_left_out=headline.sizes_left_out(content),
             confidence=rows["confidence"],
             calibration=rows["calibration"],
+            changes=changes.changes(content),
             shelves=groups.shelves(content),
             pairs=pairs.undecided_pairs(content),
             prior_known=content.prior_bits is not None,

@@ -9,6 +9,7 @@ import polars as pl
 
 from kolchin.errors import DataError
 from kolchin.files import replacing
+from kolchin.report.changes import WORDS
 from kolchin.resolution.events import (
     Groupings,
     moved_records,
@@ -21,15 +22,6 @@ from kolchin.resolution.result import Result
 from kolchin.terminal import table_text
 
 MOST_SURPRISING = 10
-WORDS = {
-    "unchanged": "have the same records",
-    "created": "have none but new records",
-    "grew": "have new records beside the old ones",
-    "merged": "have records of several earlier entities",
-    "split": "are parts of one earlier entity",
-    "shrank": "lost records that are no longer in the table",
-    "removed": "have no record left in the table",
-}
 
 
 class Surprise(NamedTuple):

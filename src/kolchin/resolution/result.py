@@ -520,6 +520,7 @@ class Result:
                 else self._calibration(self._truth),
                 notes=self.notes,
                 prior_bits=prior_bits(self._model, self.posterior),
+                events=self.events,
             )
         )
 
