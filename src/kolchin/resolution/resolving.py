@@ -7,10 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from kolchin.engines import engine_for
 from kolchin.errors import ModelError
 from kolchin.model import LEARNING, Model
 from kolchin.parameters import Gamma, Hyper
+from kolchin.partitions import NO_SOURCES
 from kolchin.priors import Prior
 from kolchin.records import DataWarning
 from kolchin.records.fields import FieldLike
@@ -21,10 +24,11 @@ from kolchin.resolution.display import Display, Watcher
 from kolchin.resolution.extending import without_base
 from kolchin.resolution.formulas import formula_notes
 from kolchin.resolution.inputs import Input, check_fields_can_be_kept
+from kolchin.resolution.known import Given, read_known
 from kolchin.resolution.outweighing import too_weak
 from kolchin.resolution.result import Result
 from kolchin.resolution.session import Session
-from kolchin.resolution.settings import AUTO, Settings, limit_for, limit_of
+from kolchin.resolution.settings import AUTO, Settings, limit_for, limit_of, source_numbers
 from kolchin.resolution.source import check_unchanged, opened, repeatable
 from kolchin.resolution.stopwatch import Stopwatch
 from kolchin.threads import at_most
@@ -46,6 +50,9 @@ def resolve(
     truth: str | None = None,
     one_per_source: bool = False,
     keys: Sequence[Sequence[str]] | None = None,
+    same: Any = None,
+    different: Any = None,
+    answer_error: float = 0.0,
     prior: str | Prior = "nbd",
     likelihood: str = "compared",
     delta: Hyper = Gamma(1, 1),
@@ -88,6 +95,13 @@ def resolve(
     keys
         Columns on all of which records agree that should be compared, such as
         ``[("surname", "dob")]``, beside the pairs that are found automatically.
+    same, different
+        Pairs of records, by their ids, that are known to be the same or not: a list such as
+        ``[(1, 2)]``, a table of two columns, or a file. A third entry or column is the rate at
+        which that answer errs.
+    answer_error
+        The rate at which answers err that have none of their own; 0, by default, says that they
+        are certain.
     prior
         "nbd", "nbnb", "dp", "pyp", "escnb" or "escd", or a prior such as ``kp.NBNB(r=1)``.
     likelihood
@@ -183,6 +197,10 @@ def resolve(
             formulas = formula_notes(given.texts, given.texts.columns)
             given = replace(given, notes=(*given.notes, *formulas))
         _tell_input(display, given)
+        # Before anything is compared: answers that cannot hold are refused.
+        said = Given(same, different, answer_error)
+        sources = source_numbers(given.source).astype(np.int32) if one_per_source else NO_SOURCES
+        settings = settings.knowing(read_known(said, given, sources))
         watch.begin("comparing")
         # Before results are written over: a model refuses what it cannot use.
         model = _model(settings, given, display, watch, work)
