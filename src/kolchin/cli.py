@@ -325,7 +325,7 @@ def resume(
     store: StorePath = None,
     quiet: Quiet = False,
 ) -> None:
-    """Go on with a run where it stopped, or draw more."""
+    """Go on with a run where it stopped, make answers of a review count, or draw more."""
     from kolchin import resolution
     from kolchin.resolution.session import is_finished
     from kolchin.resolution.settings import seconds_of

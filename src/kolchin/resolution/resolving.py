@@ -19,6 +19,7 @@ from kolchin.records import DataWarning
 from kolchin.records.fields import FieldLike
 from kolchin.records.loading import load
 from kolchin.records.renaming import Renames
+from kolchin.resolution.conditioning import read_reviewed
 from kolchin.resolution.directory import RunDirectory
 from kolchin.resolution.display import Display, Watcher
 from kolchin.resolution.extending import without_base
@@ -238,6 +239,10 @@ def resume(
 
     Of a run that was to go on until it is enough, ``draws`` ends this call alone: without it, the
     next one goes on until it is enough.
+
+    Answers of a review that came since then count from now on: chains go on from where they are,
+    and draws from before are dropped.
+
     A run that was killed and is resumed ends with the same files, to the bit, as one that was
     not, whatever the engines. The input must not have changed since.
     """
@@ -259,8 +264,14 @@ def resume(
             asked = {name: value for name, value in asked.items() if name not in BEGINNING}
             given = directory.begin(given, asked)
         check_unchanged(asked["input"], given, display, work)
-        if draws is not None:
+        reviewed = read_reviewed(directory.path, given.ids)
+        if reviewed.known != settings.reviewed:
+            display.say(reviewed.words())
+            settings = settings.reviewing(reviewed.known, directory.header()["kept"] > 0)
+            directory.ask({**asked, "settings": settings.to_json()})
+        elif draws is not None:
             _check_more(directory, draws)
+        if draws is not None:
             Settings.checked(settings.prior, 1.0, True, 1, draws, 1, time_limit)
             asked_until_enough = settings.draws is None
             settings = settings.drawing(draws)

@@ -39,6 +39,9 @@ SECONDS_A_MILLION = 600.0
 
 THIN = 2
 
+FEWEST_AGAIN = 30
+"""Steps of warm-up, at least, of chains that go on from where they were."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -46,7 +49,8 @@ class Settings:
 
     With ``one_per_source`` no entity has two records of one source; ``thin`` steps make a draw.
     ``first_look`` is after how many draws diagnostics are looked at, where none are asked for.
-    ``known`` are answers that were given with the table, ``reviewed`` those of a review so far.
+    ``known`` are answers that were given with the table, ``reviewed`` those of a review so far;
+    where these came after a warm-up, the next one is ``short``.
     """
 
     prior: Prior
@@ -63,6 +67,7 @@ class Settings:
     likelihood: str = LIKELIHOODS[0]
     known: tuple[Known, ...] = ()
     reviewed: tuple[Known, ...] = ()
+    short: bool = False
 
     @classmethod
     def checked(
@@ -136,7 +141,8 @@ class Settings:
     def plan(self) -> Plan:
         """Return how chains run."""
         first = self.draws or self.first_look or FIRST_LOOK
-        return checked_plan(self.chains, first, self.warmup, self.thin, None, STARTS)
+        warmup = max(FEWEST_AGAIN, self.warmup // 3) if self.short else self.warmup
+        return checked_plan(self.chains, first, warmup, self.thin, None, STARTS)
 
     def for_model(self, model: Model) -> Self:
         """Return the same with the warm-up and the thinning that a model needs."""
@@ -149,6 +155,10 @@ class Settings:
     def knowing(self, known: tuple[Known, ...]) -> Self:
         """Return the same with answers that were given with the table."""
         return replace(self, known=known)
+
+    def reviewing(self, reviewed: tuple[Known, ...], has_drawn: bool) -> Self:
+        """Return the same with other answers of a review; chains that have drawn know the rest."""
+        return replace(self, reviewed=reviewed, short=self.short or has_drawn)
 
     def drawing(self, draws: int) -> Self:
         """Return the same for another number of draws."""
