@@ -105,11 +105,21 @@ class Desk:
             }
 
     def answer(
-        self, queue: str, number: int, answer: str, marked: Sequence[int] = ()
+        self,
+        queue: str,
+        number: int,
+        answer: str,
+        marked: Sequence[int] = (),
+        of_round: int | None = None,
     ) -> dict[str, Any]:
-        """Write an answer, which is on the disk when this returns; say what the model believes."""
+        """Write an answer, which is on the disk when this returns; say what the model believes.
+
+        An answer to a question of an earlier round is not taken: numbers mean others now.
+        """
         check_answer(answer)
         with self._guard:
+            if of_round not in (None, self.round):
+                return {"stale": True}
             question = self._question(queue, number)
             lines = self._lines(question, answer, marked)
             self.file.append(lines)
@@ -121,9 +131,13 @@ class Desk:
                 "counting": self._counting(),
             }
 
-    def undo(self, queue: str | None = None, number: int | None = None) -> dict[str, Any]:
+    def undo(
+        self, queue: str | None = None, number: int | None = None, of_round: int | None = None
+    ) -> dict[str, Any]:
         """Take back this reviewer's answer to a question, by default the last one of all."""
         with self._guard:
+            if of_round not in (None, self.round):
+                return {"stale": True}
             self._refresh()
             if queue is None or number is None:
                 found = self._last_answered()

@@ -62,17 +62,13 @@ def application(desk: Desk, token: str) -> "Starlette":
 
     async def answer(request: "Request") -> Any:
         said = await _body(request)
-        if said.get("round", desk.round) != desk.round:
-            return {"stale": True}
-        return desk.answer(
-            str(said.get("queue")), _number(said), str(said.get("answer")), _rows(said)
-        )
+        what = str(said.get("queue")), _number(said), str(said.get("answer")), _rows(said)
+        return desk.answer(*what, said.get("round"))
 
     async def undo(request: "Request") -> Any:
         said = await _body(request)
-        if said.get("round", desk.round) != desk.round:
-            return {"stale": True}
-        return desk.undo(said.get("queue"), _number(said)) if "number" in said else desk.undo()
+        number = _number(said) if "number" in said else None
+        return desk.undo(said.get("queue"), number, said.get("round"))
 
     async def state(request: "Request") -> Any:
         return desk.state()

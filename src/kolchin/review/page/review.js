@@ -26,7 +26,7 @@ async function call(path, body) {
 // One thing at a time: a key that is held down does not answer two questions.
 async function doing(work) {
   if (busy) return;
-  busy = true;
+  works(true);
   try {
     await work();
     find("fault").hidden = true;
@@ -34,8 +34,13 @@ async function doing(work) {
     find("fault").textContent = error.message;
     find("fault").hidden = false;
   } finally {
-    busy = false;
+    works(false);
   }
+}
+
+function works(now) {
+  busy = now;
+  document.body.setAttribute("aria-busy", now);
 }
 
 function element(tag, content, name) {
