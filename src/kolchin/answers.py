@@ -103,13 +103,13 @@ class Answers:
     @property
     def tied(self) -> NDArray[np.int32]:
         """The pairs that are certainly the same."""
-        tied: NDArray[np.int32] = self.pairs[self.log_factor == np.inf]
+        tied: NDArray[np.int32] = self.pairs[np.isneginf(self.log_apart)]
         return tied
 
     @property
     def parted(self) -> NDArray[np.int32]:
         """The pairs that are certainly different."""
-        parted: NDArray[np.int32] = self.pairs[self.log_factor == -np.inf]
+        parted: NDArray[np.int32] = self.pairs[np.isneginf(self.log_together)]
         return parted
 
     @cached_property
@@ -150,6 +150,13 @@ class Answers:
         group = group if order is None else group[order]
         factor = np.tile(self.log_factor[said], 2)[by_place]
         return AnswerLists(starts, other[by_place].astype(np.int32), factor, group.astype(np.int32))
+
+    def log_factor_of(self, one: int, two: int) -> float:
+        """Return the log weight of one pair together, over apart; 0 if nothing is said of it."""
+        if self.groups[one] == self.groups[two]:
+            return np.inf
+        known = (self.pairs == sorted((one, two))).all(axis=1)
+        return float(self.log_factor[known].sum())
 
     @cached_property
     def stamp(self) -> str:
@@ -237,7 +244,7 @@ def contradictions(
         f"{name(i)} and {name(j)} are said to be the same and to be different."
         for i, j in pairs[both].tolist()
     ]
-    apart = answers.parted
+    apart = pairs[np.isneginf(answers.log_together) & ~both]
     for i, j in apart[groups[apart[:, 0]] == groups[apart[:, 1]]].tolist():
         way = " and ".join(f"{name(a)} = {name(b)}" for a, b in _way(answers.tied.tolist(), i, j))
         faults.append(f"{name(i)} and {name(j)} are different, but the same by {way}.")

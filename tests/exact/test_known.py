@@ -23,7 +23,8 @@ from test_sources import (
 )
 
 import kolchin as kp
-from kolchin.answers import Answers
+from kolchin import kernels
+from kolchin.answers import Answers, Known
 from kolchin.likelihoods import Exemplar
 from kolchin.records import Records
 from kolchin.sampling.reseating import reseat
@@ -127,7 +128,7 @@ def test_weights_on_the_log_scale(name, said, kind):
     model, probability = PROBLEMS[kind](name, said)
     driver = driver_of(model, name)
     chain = driver.chain
-    chain.weights = chain.weights._replace(size=np.full(7, np.nan))
+    chain.weights = chain.weights._replace(safe_pairs=False, safe_products=False)
     found = driver.moved(starts(probability, 3000), 8)
     assert partition_test(found, probability) > SMALLEST_P
 
@@ -140,7 +141,7 @@ def test_visits_splits_and_attaching_keep_the_posterior(name, said, kind):
     model, probability = PROBLEMS[kind](name, said)
     driver = driver_of(model, name, seed=2)
     chain = driver.chain
-    chain.weights = chain.weights._replace(size=chain.weights.size[:3])
+    chain.weights = chain.weights._replace(largest_enumerated=2)
     chain.loose = all_but_one()
     result = np.empty((6000, 6), dtype=np.int32)
     for k, index in enumerate(starts(probability, len(result), 2)):
@@ -198,8 +199,7 @@ def test_all_that_is_possible_is_reached(said, visits):
     model, probability = categorical("DirichletProcess", said)
     driver = driver_of(model, "DirichletProcess", seed=4)
     if visits:
-        small = driver.chain.weights.size[:3]
-        driver.chain.weights = driver.chain.weights._replace(size=small)
+        driver.chain.weights = driver.chain.weights._replace(largest_enumerated=2)
     n_clusters = np.where(probability > 0, [len(sizes) for sizes in sizes_of_all(6)], 7)
     start = np.full(4000, np.argmin(n_clusters))
     assert partition_test(driver.moved(start, 200), probability) > SMALLEST_P
@@ -227,7 +227,7 @@ def test_regrouping(name, said, monkeypatch):
 @pytest.mark.parametrize("bounds", [test_shards.TWO, test_shards.ODD], ids=["two", "odd"])
 @pytest.mark.parametrize("said", SAID.values(), ids=SAID)
 @pytest.mark.parametrize("name", ["NBNB", "NBD", "PitmanYor"])
-def test_shards(name, said, bounds):
+def test_answers_in_shards(name, said, bounds):
     """Of a pair in two shards nothing changes in a round, so its answer counts all the same."""
     model, probability = test_shards.compared(name)
     with np.errstate(divide="ignore"):
@@ -253,7 +253,7 @@ def test_a_path_without_answers_is_caught(said, forgets):
     model, probability = categorical("DirichletProcess", SAID[said])
     driver = driver_of(model, "DirichletProcess")
     chain, right = driver.chain, driver.chain.data
-    wrong = right._replace(**Answers.none(6).lists()._asdict())
+    wrong = right._replace(answers=kernels.Answers())
     chain.loose = all_but_one()
     result = np.empty((4000, 6), dtype=np.int32)
     for k, index in enumerate(starts(probability, len(result))):
@@ -291,18 +291,12 @@ def test_ties_that_are_strong_but_not_certain_are_caught():
 @pytest.mark.parametrize("kind", STARTS)
 def test_starts_have_no_partition_that_is_impossible(kind):
     said = [*MIXED, (7, 8, "same"), (6, 8, "different"), (9, 10, "different")]
-    answers = Answers.of(40, [kp_known(one) for one in said])
+    answers = Answers.of(40, [Known(*one) for one in said])
     rng = np.random.default_rng(1)
     likely = np.array(list(combinations(range(12), 2)), dtype=np.int32)
     for _ in range(200):
-        labels = start_labels(rng, kind, 40, likely, answers=answers.lists())
+        labels = start_labels(rng, kind, 40, likely, answers=kernels.Answers(*answers.lists()))
         assert answers.log_probability(labels) > -np.inf
-
-
-def kp_known(one):
-    from kolchin.answers import Known
-
-    return Known(*one)
 
 
 @pytest.mark.parametrize("said", SAID.values(), ids=SAID)
