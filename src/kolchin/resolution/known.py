@@ -95,9 +95,8 @@ def _known(
     known, strange, itself, wrong = [], set(), set(), []
     for one, two, *own in listed:
         rate = _rate(own[0], error) if own else error
-        if not is_rate(rate):
+        if own and not is_rate(rate):
             wrong.append(rate)
-            continue
         lacking = {str(name) for name in (one, two) if str(name) not in rows}
         strange |= lacking
         if not lacking and str(one) == str(two):
