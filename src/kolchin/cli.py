@@ -224,6 +224,18 @@ def resolve(
             metavar="COLUMN,COLUMN",
         ),
     ] = None,
+    same: Annotated[
+        Path | None,
+        typer.Option(help="A file of pairs that are the same: two columns of ids.", metavar="FILE"),
+    ] = None,
+    different: Annotated[
+        Path | None,
+        typer.Option(help="A file of pairs that are different.", metavar="FILE"),
+    ] = None,
+    answer_error: Annotated[
+        float,
+        typer.Option(help="How often such answers err, where no third column says it; 0: never."),
+    ] = 0.0,
     prior: Annotated[PriorName, typer.Option(help="Prior over partitions.")] = PriorName.NBD,
     likelihood: Annotated[
         LikelihoodName,
@@ -277,6 +289,9 @@ def resolve(
             truth=truth,
             one_per_source=one_per_source,
             keys=[tuple(name.strip() for name in key.split(",")) for key in keys or ()],
+            same=same,
+            different=different,
+            answer_error=answer_error,
             prior=prior.value,
             likelihood=likelihood.value,
             chains=chains,
@@ -310,7 +325,7 @@ def resume(
     store: StorePath = None,
     quiet: Quiet = False,
 ) -> None:
-    """Go on with a run where it stopped, or draw more."""
+    """Go on with a run where it stopped, make answers of a review count, or draw more."""
     from kolchin import resolution
     from kolchin.resolution.session import is_finished
     from kolchin.resolution.settings import seconds_of

@@ -1,12 +1,13 @@
 """A model of records: a prior over partitions times a likelihood of the fields."""
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kolchin.answers import Answers, Known, checked_answers
 from kolchin.comparison import Comparisons, compare
 from kolchin.errors import ModelError
 from kolchin.likelihoods import DirichletCategorical, Exemplar
@@ -56,6 +57,10 @@ class Model:
     keys
         Keys beside those that are found automatically, each a tuple of columns: records that agree
         on all of them are compared.
+    answers
+        What is known of pairs of records, by their numbers: ``(0, 1, "same")`` or
+        ``(2, 3, "different", 0.05)`` with the rate at which such answers err; without one they are
+        certain.
     tell
         Called with a few words on what is going on, where records are compared: with many records
         that takes a while.
@@ -87,6 +92,7 @@ class Model:
         compared: Exemplar | None = None,
         sources: ArrayLike | None = None,
         keys: Sequence[Sequence[str]] = (),
+        answers: Answers | Iterable[Known | tuple[Any, ...]] | None = None,
         tell: Callable[[str], None] | None = None,
         work: Work | None = None,
     ) -> None:
@@ -100,6 +106,7 @@ class Model:
             )
         self.prior.check(records.n_records)
         self.sources = _checked_sources(sources, records.n_records)
+        self.answers = checked_answers(answers, records.n_records, self.sources)
         is_compared = [isinstance(field, Compared) for field in records.fields]
         _check_compared(sum(is_compared), compared, keys)
         equal = [f for f, near in enumerate(is_compared) if not near]
@@ -132,7 +139,8 @@ class Model:
 
         Every sampled parameter needs a value, but for ``mu``: without one it is integrated out.
         Under a Kolchin partition model the number of records is random, as in the paper.
-        Sources forbid partitions (minus infinity) and leave the others as they are.
+        Sources forbid partitions (minus infinity) and leave the others as they are. Answers
+        multiply by the probability that they were given.
         """
         array = canonical(labels)
         if array.size != self.n_records:
@@ -151,7 +159,8 @@ class Model:
             more = self.compared.values(parameters)
             log_compared = self.compared.log_likelihood(array, more) + self.compared.log_hyper(more)
         return log_compared + (
-            self.prior.log_prob_counts(counts, values)
+            self.answers.log_probability(array)
+            + self.prior.log_prob_counts(counts, values)
             + self.prior.log_hyper(self.n_records, values)
             + self.likelihood.log_likelihood(array, own)
             + self.likelihood.log_hyper(own)

@@ -5,7 +5,7 @@ A partition is held as *labels*, an integer array with one cluster number a reco
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,28 @@ Sources = NDArray[np.int32]
 
 NO_SOURCES: Sources = np.empty(0, dtype=np.int32)
 """Where sources do not matter."""
+
+
+class Certain(NamedTuple):
+    """Pairs of records that are always together, and pairs that never are."""
+
+    tied: NDArray[np.int32] = np.empty((0, 2), dtype=np.int32)
+    parted: NDArray[np.int32] = np.empty((0, 2), dtype=np.int32)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is certain."""
+        return not (len(self.tied) or len(self.parted))
+
+    def broken(self, labels: "Labels") -> NDArray[np.int64]:
+        """Return records of those pairs that a partition has otherwise."""
+        tied, parted = labels[self.tied], labels[self.parted]
+        wrong = self.tied[tied[:, 0] != tied[:, 1]], self.parted[parted[:, 0] == parted[:, 1]]
+        records: NDArray[np.int64] = np.concatenate(wrong).ravel().astype(np.int64)
+        return records
+
+
+NOTHING_CERTAIN = Certain()
 
 
 def canonical(labels: ArrayLike) -> Labels:

@@ -7,6 +7,7 @@ from sharding import SHORT, drawn
 import kolchin as kp
 from kolchin import kernels
 from kolchin.sampling import rounds, weights
+from kolchin.sampling.candidates import candidate_pairs
 from kolchin.sampling.layout import Layout
 from kolchin.sampling.learning import Learning
 from kolchin.sampling.plan import checked_plan
@@ -27,6 +28,23 @@ def test_an_engine_draws_the_same(model, serial, inline):
 def test_every_prior_draws_the_same(model, sharded, inline, prior):
     other = kp.Model(model.records, prior)
     assert drawn(other, engine=inline) == drawn(other)
+
+
+def test_answers_count_in_shards_and_on_engines(model, sharded, inline):
+    """Records far from each other that are the same, and some that are different or may be so."""
+    likely, _ = candidate_pairs(model)
+    likely = likely[:40].tolist()
+    said = [(0, 119, "same"), (119, 60, "same"), (3, 90, "different")]
+    said += [(i, j, "different") for i, j in likely[:10] if {i, j} != {0, 119}]
+    said += [(i, j, "same", 0.1) for i, j in likely[20:30]]
+    other = kp.Model(model.records, kp.NBNB(), answers=said)
+    assert drawn(other, engine=inline) == drawn(other)
+    posterior = kp.sample(other, **SHORT)
+    for labels in posterior.labels.reshape(-1, model.n_records):
+        assert other.answers.log_probability(labels) > -np.inf
+    parameters = {name: v[0, -1] for name, v in posterior.parameters.items()}
+    slow = other.log_joint(posterior.labels[0, -1], **parameters)
+    assert posterior.log_joint[0, -1] == pytest.approx(slow)
 
 
 def test_it_is_sampled_in_shards_by_tasks(model, sharded, inline, monkeypatch):

@@ -1,11 +1,12 @@
 """Delta and links drawn at once keep the joint posterior."""
 
+from functools import partial
 from itertools import combinations
 
-import invariance
 import numpy as np
 import pytest
-from driving import Driver, unequal_picks
+from driving import unequal_picks
+from forced import let_forests_be_grown
 from invariance import SAMPLED, SMALLEST_P, fixed_joint
 from problems import FIXED
 from test_sources import SOURCES, of_sources
@@ -19,37 +20,14 @@ from kolchin.sampling.chain import Chain
 from kolchin.sampling.layout import Layout
 from kolchin.sampling.loose import loose_pairs
 from kolchin.sampling.marginal import Marginal, Typical
-from kolchin.sampling.proposals import LOOSE_ODDS, Proposals
+from kolchin.sampling.proposals import Proposals
 from kolchin.sampling.weights import Given, can_be_sharded
 
 
 @pytest.fixture
 def forested(monkeypatch):
-    """Let drivers draw all at once; half of all pairs are listed, with very unequal weights.
-
-    Modes are looked for from a state that is anything but typical.
-    """
-
-    def use(uniform=0.3, typical=True):
-        def make(model, pairs, seed):
-            driver = Driver(model, pairs, seed)
-            listed = np.array(list(combinations(range(model.n_records), 2))[::2], dtype=np.int32)
-            unequal = np.random.default_rng(3).exponential(scale=2.0, size=len(listed))
-            log_odds = np.log(LOOSE_ODDS) - 0.01 - unequal
-            loose = loose_pairs(Layout.single(model.n_records), listed, log_odds)
-            chain = driver.chain
-            chain.loose, chain.n_rounds = loose, 3
-            chain.picks = unequal_picks(model.n_records, listed)._replace(uniform=uniform)
-            if typical:
-                counts = SizeCounts.of(np.array([0, 2, 2]))
-                delta = np.full(model.likelihood.n_fields, 0.2)
-                chain.typical = Typical(delta, chain.prior_values, counts)
-            monkeypatch.setattr(chain, "_regroup", lambda picks: None)
-            return driver
-
-        monkeypatch.setattr(invariance, "Driver", make)
-
-    return use
+    """Let drivers draw all at once."""
+    return partial(let_forests_be_grown, monkeypatch)
 
 
 def independent(name):

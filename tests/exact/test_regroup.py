@@ -1,42 +1,21 @@
 """Equal records that leave clusters and join others together keep the joint posterior."""
 
-from itertools import combinations
+from functools import partial
 
-import invariance
 import numpy as np
 import pytest
-from driving import Driver, unequal_picks
+from forced import let_equals_regroup
 from invariance import SMALLEST_P, fixed_joint
 from problems import FIXED
 from test_sources import SOURCES, of_sources
 
 from kolchin import kernels
-from kolchin.sampling.layout import Layout
-from kolchin.sampling.loose import loose_pairs
-
-TWINS = np.array(
-    [[0, 0, 1], [0, 0, 1], [0, 1, 1], [0, -1, 1], [0, 1, 2], [0, -1, 1]], dtype=np.int32
-)
 
 
 @pytest.fixture
 def regrouping(monkeypatch):
-    """Let drivers regroup equal records, of which there are some, and draw delta given links."""
-    monkeypatch.setattr(invariance, "codes", lambda missing, n_records: TWINS)
-
-    def use(change=lambda picks: picks):
-        def make(model, pairs, seed):
-            driver = Driver(model, pairs, seed)
-            chain, n_records = driver.chain, model.n_records
-            listed = np.array(list(combinations(range(n_records), 2))[1:], dtype=np.int32)
-            chain.loose = loose_pairs(Layout.single(n_records), listed, np.full(len(listed), -3.0))
-            chain.picks, chain.n_rounds = change(unequal_picks(n_records, listed)), 4
-            monkeypatch.setattr(chain, "_redraw", lambda picks: chain._refresh_fields())
-            return driver
-
-        monkeypatch.setattr(invariance, "Driver", make)
-
-    return use
+    """Let drivers regroup equal records."""
+    return partial(let_equals_regroup, monkeypatch)
 
 
 @pytest.mark.parametrize("name", FIXED)

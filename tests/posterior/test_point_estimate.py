@@ -5,7 +5,7 @@ import pytest
 
 from kolchin.errors import DataError
 from kolchin.evaluation import evaluate
-from kolchin.partitions import all_partitions, canonical, has_clash
+from kolchin.partitions import Certain, all_partitions, canonical, has_clash
 from kolchin.posterior import Posterior, point_estimate
 
 LOSSES = ("vi", "binder")
@@ -126,3 +126,18 @@ def test_sources_are_kept_apart(posterior_of):
     assert not has_clash(estimate, sources)
     best = min(posterior.expected_loss(row) for row in drawn[0])
     assert posterior.expected_loss(estimate) <= best + 1e-12
+
+
+def test_what_is_certain_holds_in_the_estimate(posterior_of):
+    """Random halves, two records never together and two always: the best partition may not be."""
+    certain = Certain(np.array([[2, 3]], np.int32), np.array([[0, 1]], np.int32))
+    drawn = np.random.default_rng(1).integers(0, 2, (1, 60, 16))
+    drawn[..., :2] = [0, 1]
+    drawn[..., 3] = drawn[..., 2]
+    posterior = posterior_of(drawn)
+    assert certain.broken(posterior.point_estimate()).tolist() == [0, 1]
+    estimate = point_estimate.point_estimate(posterior, certain=certain)
+    assert not certain.broken(estimate).size
+    best = min(posterior.expected_loss(row) for row in drawn[0])
+    assert posterior.expected_loss(estimate) <= best + 1e-12
+    assert certain.broken(np.arange(16)).tolist() == [2, 3]

@@ -39,7 +39,7 @@ def test_portions_are_posteriors_of_their_own(whole):
     found = list(portions_of(whole, np.arange(200), 3))
     assert len(found) == 3
     assert np.array_equal(np.sort(np.concatenate([one.records for one in found])), np.arange(200))
-    for records, some, sources in found:
+    for records, some, sources, _ in found:
         assert np.array_equal(sources, records)
         for c, t in ((0, 0), (1, 17)):
             expected = whole.partition(c, t)[records]

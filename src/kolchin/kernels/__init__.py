@@ -12,6 +12,7 @@ What Python calls is named here; what else there is, functions of this package c
 
 from kolchin.kernels.arrays import (
     LARGEST_ENUMERATED,
+    Answers,
     AttachRequest,
     Data,
     Evidence,
@@ -43,6 +44,7 @@ from kolchin.kernels.trees import pick_units
 __all__ = [
     "LARGEST_ENUMERATED",
     "LARGEST_FACTOR",
+    "Answers",
     "AttachRequest",
     "Data",
     "Evidence",

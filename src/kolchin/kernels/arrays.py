@@ -20,13 +20,28 @@ Int64s = NDArray[np.int64]
 Sides = NDArray[np.int8]
 
 
+class Answers(NamedTuple):
+    """What people say of pairs of records; without answers all is empty.
+
+    Something is said of record n with ``others[starts[n] : starts[n + 1]]``, sorted; ``log_factor``
+    is the log weight of together over apart. Records that are certainly the same have the same
+    ``group`` (-1: none), and are not listed.
+    """
+
+    starts: Int64s = np.empty(0, dtype=np.int64)
+    others: Int32s = np.empty(0, dtype=np.int32)
+    log_factor: Floats = np.empty(0)
+    group: Int32s = np.empty(0, dtype=np.int32)
+
+
 class Data(NamedTuple):
     """Records: categorical fields, and pairs of records whose other fields were compared.
 
     ``codes`` has one row of global codes a record (-1: missing), ``gain`` is 1/frequency. Record
     i was compared with ``others[begins[i] : begins[i + 1]]``, sorted; ``pattern`` says what came
     out. ``shown`` has a bit for each compared field that a record shows. No cluster has two records
-    of one ``source`` (-1: none); empty, there is no such constraint.
+    of one ``source`` (-1: none); empty, there is no such constraint. ``answers`` are what people
+    know of them.
     """
 
     codes: Int32s
@@ -36,6 +51,7 @@ class Data(NamedTuple):
     pattern: Int32s = np.empty(0, dtype=np.int32)
     shown: Int32s = np.empty(0, dtype=np.int32)
     source: Int32s = np.empty(0, dtype=np.int32)
+    answers: Answers = Answers()
 
 
 class Evidence(NamedTuple):

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kolchin.kernels.answers import is_tied
 from kolchin.kernels.arrays import (
     AttachRequest,
     Data,
@@ -107,7 +108,7 @@ def attach_or_leave(
         else:
             i = np.int64(request.leavers[record_at(leaving, int(rng.random() * n_leavers))])
             j = np.int64(state.following[i])
-            if i == j:
+            if i == j or is_tied(data.answers, i):
                 continue
         m = others_of(state.following, request.pairs.within, j, i, members)
         if m == 0:

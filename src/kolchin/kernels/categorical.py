@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from kolchin.kernels.answers import log_answers
 from kolchin.kernels.arrays import Data, Evidence, Floats, Int32s, Int64s, Sides
 from kolchin.kernels.compiling import compiled, hot, lean
 from kolchin.kernels.sources import clash
@@ -97,7 +98,8 @@ def log_predictive(
 ) -> float:
     """Log predictive of a record given the members on one side, over its predictive alone.
 
-    Minus infinity if one of them is of the record's source. Compared fields come on top of it.
+    With what people say of them; minus infinity if one of them is of the record's source. Compared
+    fields come on top of it.
     """
     if data.source.size > 0:
         for k in range(n_members):
@@ -107,7 +109,10 @@ def log_predictive(
                 and clash(data.source, record, members[k])
             ):
                 return -np.inf
-    return categorical_predictive(data, evidence, record, members, side, wanted, n_members)
+    total = categorical_predictive(data, evidence, record, members, side, wanted, n_members)
+    if data.answers.starts.size > 0:
+        total += log_answers(data.answers, record, members, side, wanted, n_members)
+    return total
 
 
 @lean

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from kolchin.kernels.answers import are_tied, log_answer
 from kolchin.kernels.arrays import (
     LARGEST_ENUMERATED,
     Data,
@@ -172,6 +173,7 @@ def make_moves(
     """Make the moves of ``make_chaperones_moves``."""
     compared = evidence.ratio.size > 0
     constrained = data.source.size > 0
+    answered = data.answers.starts.size > 0
     # Where no weight depends on the other clusters, pairs are weighed once.
     depends = (
         weights.log_open.size > 0
@@ -190,6 +192,8 @@ def make_moves(
             state.pending[0] = -1
         else:
             i, j = draw_pair(rng, pairs)
+        if answered and are_tied(data.answers, i, j):
+            continue
         after_i = state.following[i]
         after_j = state.following[j]
         if constrained and after_i == i and after_j == j and clash(data.source, i, j):
@@ -203,6 +207,8 @@ def make_moves(
             joined = scratch.pair_weight[now, 1] * categorical_pair(data, evidence, i, j)
             if compared:
                 joined *= compared_pair(data, evidence, i, j)
+            if answered:
+                joined *= np.exp(log_answer(data.answers, i, j))
             total = joined + scratch.pair_weight[now, 0]
             in_range = weights.safe_pairs and 1e-200 < total < 1e200
             if in_range and (rng.random() * total < joined) != together:

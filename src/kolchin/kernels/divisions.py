@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from kolchin.kernels.answers import parts_tied, weigh_subsets
 from kolchin.kernels.arrays import (
     BITS,
     Data,
@@ -67,6 +68,8 @@ def subset_evidence(data: Data, evidence: Evidence, scratch: Scratch, n_members:
             subsets[subset] *= scratch.subset_sums[subset]
     if data.source.size > 0:
         forbid_subsets(data.source, members, n_members, subsets)
+    if data.answers.starts.size > 0:
+        in_range = weigh_subsets(data.answers, members, n_members, subsets) and in_range
     return in_range
 
 
@@ -163,6 +166,10 @@ def log_scale_weights(
                 scratch.weight[choice] += log_exemplar(
                     scratch.between, scratch.side, own, n_members, scratch.terms
                 )
+        if data.answers.starts.size > 0 and parts_tied(
+            data.answers, scratch.members, scratch.side, n_members
+        ):
+            scratch.weight[choice] = -np.inf
         top = max(top, scratch.weight[choice])
     total = 0.0
     for choice in range(n_apart + 1):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from kolchin.kernels.answers import log_answers_between
 from kolchin.kernels.arrays import (
     Data,
     Evidence,
@@ -146,6 +147,8 @@ def regroup_one(
         chance /= proposals.reach[last]
     one, two = group, total - group
     log_ratio = log_merging(data, evidence, members, group, total)
+    if data.answers.starts.size > 0:
+        log_ratio += log_answers_between(data.answers, members, group, total)
     log_ratio += log_merge_weight(weights, state, one, two, joins)
     log_level = np.log(rng.random())
     # To join is at most as probable as to leave: who belongs need not know how much less. Nor need

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from kolchin.kernels.arrays import Floats, Int32s, Removal, Units
+from kolchin.kernels.answers import count_tied, is_tied
+from kolchin.kernels.arrays import Answers, Data, Floats, Int32s, Removal, Units
 from kolchin.kernels.categorical import are_alike
 from kolchin.kernels.compiling import compiled, lean
 from kolchin.kernels.rings import list_ring
@@ -58,10 +59,9 @@ def chances_to_leave(
 
 
 @compiled
-def take_apart(
-    rng: np.random.Generator, following: Int32s, codes: Int32s, removal: Removal
-) -> Units:
-    """Take one record out of clusters, with the chances of ``chances_to_leave``."""
+def take_apart(rng: np.random.Generator, following: Int32s, data: Data, removal: Removal) -> Units:
+    """Take one record out of clusters, with the chances of ``chances_to_leave``, but none tied."""
+    codes = data.codes
     n_records = following.size
     unit = np.full(n_records, -1, dtype=np.int32)
     taken, former = np.empty((2, n_records), dtype=np.int32)
@@ -87,9 +87,12 @@ def take_apart(
                     before = out
                     out = following[before]
                     k += 1
-                following[before] = following[out]
-                following[out] = out
-                unit[out] = out
+                if is_tied(data.answers, out):
+                    out = np.int32(-1)
+                else:
+                    following[before] = following[out]
+                    following[out] = out
+                    unit[out] = out
         start = before if out == first else np.int32(first)
         least = start
         n = following[start]
@@ -111,6 +114,7 @@ def take_apart(
 def chance_to_stay(
     following: Int32s,
     codes: Int32s,
+    answers: Answers,
     record: int,
     unit: int,
     removal: Removal,
@@ -120,6 +124,11 @@ def chance_to_stay(
     """Return the chance that a unit stays whole, over that of a record to be taken out of both."""
     size = list_ring(following, unit, members[1:])
     stayed = 1.0 - chances_to_leave(codes, members[1:], size, removal, chance)
+    if size > LARGEST_LOOKED_AT:
+        stayed += chance[0] * count_tied(answers, following, unit)
+    elif size > 1:
+        for k in range(size):
+            stayed += chance[k] if is_tied(answers, members[1 + k]) else 0.0
     members[0] = record
     came = chances_to_leave(codes, members, size + 1, removal, chance)
     if size > 1:

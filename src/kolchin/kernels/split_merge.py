@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from kolchin.kernels.answers import is_tied, tied_side
 from kolchin.kernels.arrays import (
     Data,
     Evidence,
@@ -106,6 +107,11 @@ def allocate(
             with_j = log_side(scratch, k, k, 1, n_members)
         to_i = says_i + with_i - log_sides[0] + log_size[n_on_i + 1] - log_size[n_on_i]
         to_j = says_j + with_j - log_sides[1] + log_size[n_on_j + 1] - log_size[n_on_j]
+        if is_tied(data.answers, n):
+            # Those that it is tied to have gone there already.
+            there = tied_side(data.answers, n, scratch.members, scratch.side, n_members)
+            to_j = -np.inf if there == 0 else to_j
+            to_i = -np.inf if there == 1 else to_i
         goes_j = accept(rng, to_j - to_i) if draws else scratch.side[k] == UNALLOCATED + 1
         # log of exp(chosen) / (exp(chosen) + exp(other))
         beyond = to_i - to_j if goes_j else to_j - to_i

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from kolchin.kernels.answers import first_of_group, is_tied
 from kolchin.kernels.arrays import (
     Data,
     Evidence,
@@ -9,7 +10,7 @@ from kolchin.kernels.arrays import (
     State,
     Weights,
 )
-from kolchin.kernels.categorical import log_predictive
+from kolchin.kernels.categorical import log_evidence, log_predictive
 from kolchin.kernels.compiling import lean
 from kolchin.kernels.exemplar import log_compared_pair, log_mean_exp
 from kolchin.kernels.prior import free_factor
@@ -109,6 +110,90 @@ def swap_sides(scratch: Scratch, n_members: int) -> None:
 
 
 @lean
+def log_division(
+    log_apart: float,
+    data: Data,
+    evidence: Evidence,
+    weights: Weights,
+    state: State,
+    n_members: int,
+    scratch: Scratch,
+) -> float:
+    """Log weight of the division of S that the sides tell, made anew."""
+    on_j = 0
+    for k in range(n_members):
+        on_j += scratch.side[k]
+    total = weights.log_size[n_members - on_j]
+    total += np.log(free_factor(weights, state, n_members - on_j, on_j))
+    if on_j > 0:
+        total += weights.log_size[on_j] + log_apart
+    for own in range(2):
+        total += log_evidence(data, evidence, scratch.members, scratch.side, own, n_members)
+    if evidence.ratio.size > 0:
+        compare_sides(data, evidence, n_members, scratch)
+        total += scratch.log_sides[0] + scratch.log_sides[1]
+    return total
+
+
+@lean
+def set_group(data: Data, scratch: Scratch, k: int, n_members: int, own: int, others: int) -> None:
+    """Put those that are tied to a member on one side, the others on another (-1: as they are)."""
+    group = data.answers.group[scratch.members[k]]
+    for other in range(n_members):
+        if data.answers.group[scratch.members[other]] == group:
+            scratch.side[other] = own
+        elif others >= 0:
+            scratch.side[other] = others
+
+
+@lean
+def visit_tied(
+    rng: np.random.Generator,
+    log_apart: float,
+    together: bool,
+    data: Data,
+    evidence: Evidence,
+    weights: Weights,
+    state: State,
+    n_members: int,
+    scratch: Scratch,
+    k: int,
+) -> bool:
+    """Visit a record and all that it is tied to as one; returns whether S is together then.
+
+    What a record does alone is done by all of them: those of a chaperone leave it and return to it
+    if there is nobody else, others go from one side to the other.
+    """
+    own = np.int64(scratch.side[k])
+    group = data.answers.group[scratch.members[k]]
+    n_group, n_own = 0, 0
+    for other in range(n_members):
+        n_group += data.answers.group[scratch.members[other]] == group
+        n_own += scratch.side[other] == own
+    if k <= 1 and not together and n_group < n_own:
+        return together
+    before = log_division(log_apart, data, evidence, weights, state, n_members, scratch)
+    if k > 1:
+        set_group(data, scratch, k, n_members, 1 - own, -1)
+    elif together:
+        set_group(data, scratch, k, n_members, k, 1 - k)
+    else:
+        set_group(data, scratch, k, n_members, 0, 0)
+    after = log_division(log_apart, data, evidence, weights, state, n_members, scratch)
+    if accept(rng, after - before):
+        return together if k > 1 else not together
+    if k > 1:
+        set_group(data, scratch, k, n_members, own, -1)
+    elif together:
+        set_group(data, scratch, k, n_members, 0, 0)
+    else:
+        set_group(data, scratch, k, n_members, k, 1 - k)
+    if evidence.ratio.size > 0:
+        compare_sides(data, evidence, n_members, scratch)
+    return together
+
+
+@lean
 def visit_all(
     rng: np.random.Generator,
     log_apart: float,
@@ -120,7 +205,7 @@ def visit_all(
     n_members: int,
     scratch: Scratch,
 ) -> None:
-    """Visit each record of S once, in order (model section 4).
+    """Visit each record of S once, in order (model section 4), tied ones with the first of them.
 
     Together, all are on side 0. Apart, i is on side 0 and j on side 1.
     """
@@ -137,6 +222,16 @@ def visit_all(
         if together and k > 1:
             break
         n = scratch.members[k]
+        if is_tied(data.answers, n):
+            if first_of_group(data.answers, scratch.members, k):
+                together = visit_tied(
+                    rng, log_apart, together,
+                    data, evidence, weights, state, n_members, scratch, k,
+                )  # fmt: skip
+                on_j = 0
+                for other in range(n_members):
+                    on_j += scratch.side[other]
+            continue
         own = scratch.side[k]
         size = on_j if own == 1 else n_members - on_j
         if compared and (k > 1 or together or size == 1):

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kolchin.errors import DataError
-from kolchin.partitions import NO_SOURCES, Labels, Sources
+from kolchin.partitions import NO_SOURCES, NOTHING_CERTAIN, Certain, Labels, Sources
 from kolchin.posterior.links import checked_labels, linked_pairs
 
 if TYPE_CHECKING:
@@ -41,18 +41,19 @@ def point_estimate(
     loss: str = "vi",
     sources: Sources = NO_SOURCES,
     start: Labels | None = None,
+    certain: Certain = NOTHING_CERTAIN,
 ) -> Labels:
     """Return canonical labels of the best partition found; "paper" is the paper's rule.
 
     Sources, if given, keep all draws and the best partition from having two records of one of
-    them (-1: none) in a cluster. The search starts from what the paper's rule gives, ``start`` if
-    that is known.
+    them (-1: none) in a cluster, and so does what is ``certain`` of pairs. The search starts from
+    what the paper's rule gives, ``start`` if that is known.
     """
     if loss not in LOSSES:
         raise DataError(f"The 'loss' parameter must be one of {LOSSES}. Got {loss!r} instead.")
     _check_draws(posterior)
     start = paper_rule(posterior) if start is None else start
-    return start if loss == "paper" else _Search(posterior, loss, sources).run(start)
+    return start if loss == "paper" else _Search(posterior, loss, sources, certain).run(start)
 
 
 def paper_rule(posterior: "Posterior") -> Labels:
@@ -86,9 +87,16 @@ def _loss_values(loss: str, n_records: int) -> NDArray[np.float64]:
 class _Search:
     """Descent over partitions by record moves and merges, and by choice between partitions."""
 
-    def __init__(self, posterior: "Posterior", loss: str, sources: Sources = NO_SOURCES) -> None:
+    def __init__(
+        self,
+        posterior: "Posterior",
+        loss: str,
+        sources: Sources = NO_SOURCES,
+        certain: Certain = NOTHING_CERTAIN,
+    ) -> None:
         self.posterior = posterior
         self.sources = sources
+        self.certain = certain
         self.drawn: DistinctClusters = posterior.distinct
         self.weights = self.drawn.counts / len(posterior)
         self.value = _loss_values(loss, posterior.n_records)
@@ -107,9 +115,10 @@ class _Search:
         return best if np.array_equal(best, other) else self._improved(other)
 
     def _improved(self, labels: Labels) -> Labels:
-        """Descend; where that leads to what sources forbid, keep the clusters as they are."""
+        """Descend; where that leads to what is forbidden, keep the clusters as they are."""
         lower = self.descend(labels)
-        return self.better_of(labels, lower) if self.sources.size else lower
+        is_free = not self.sources.size and self.certain.is_empty
+        return lower if is_free else self.better_of(labels, lower)
 
     def expected(self, labels: Labels) -> float:
         """Return the expected loss of a partition."""
@@ -149,6 +158,7 @@ class _Search:
             labels, blocks, drawn.members, drawn.offsets, self.weights, self.value
         )
         losses[blocks[self._clashing(labels)]] = np.inf
+        losses[blocks[self.certain.broken(labels)]] = np.inf
         return losses
 
     def _clashing(self, labels: Labels) -> NDArray[np.int64]:

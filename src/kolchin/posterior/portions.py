@@ -14,7 +14,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kolchin.partitions import NO_SOURCES, Labels, Sources, canonical
+from kolchin.partitions import (
+    NO_SOURCES,
+    NOTHING_CERTAIN,
+    Certain,
+    Labels,
+    Sources,
+    canonical,
+)
 from kolchin.posterior.links import confidence, largest_listed, links
 from kolchin.posterior.packing import Chain
 from kolchin.posterior.point_estimate import paper_rule, point_estimate
@@ -33,6 +40,7 @@ class Portion(NamedTuple):
     records: NDArray[np.int64]
     posterior: "Posterior"
     sources: Sources
+    certain: Certain = NOTHING_CERTAIN
 
 
 class Summary(NamedTuple):
@@ -62,13 +70,14 @@ def summarise(
     min_probability: float,
     sources: Sources = NO_SOURCES,
     work: Work | None = None,
+    certain: Certain = NOTHING_CERTAIN,
 ) -> Summary:
     """Sum up a posterior: its point estimate, the confidences, and links from a probability on."""
     work = work or here()
     n_portions = -(-posterior.n_records // RECORDS_A_PORTION)
     name = f"portion-{uuid4().hex}"
     tasks = []
-    for k, portion in enumerate(portions_of(posterior, sources, n_portions)):
+    for k, portion in enumerate(portions_of(posterior, sources, n_portions, certain)):
         tasks.append(Summing(work.store, f"{name}-{k}", min_probability))
         work.store.put(tasks[-1].name, portion)
     parts = work.run(_sum_up, tasks)
@@ -77,11 +86,16 @@ def summarise(
     return _together(posterior.n_records, portions, parts)
 
 
-def portions_of(posterior: "Posterior", sources: Sources, n_portions: int) -> Iterator[Portion]:
+def portions_of(
+    posterior: "Posterior",
+    sources: Sources,
+    n_portions: int,
+    certain: Certain = NOTHING_CERTAIN,
+) -> Iterator[Portion]:
     """Divide a posterior into about equal portions whose records never meet those of others."""
     n_records = posterior.n_records
     if n_portions <= 1:
-        yield Portion(np.arange(n_records), posterior, sources)
+        yield Portion(np.arange(n_records), posterior, sources, certain)
         return
     group = _met(posterior)
     ends = np.cumsum(np.bincount(group))
@@ -92,7 +106,8 @@ def portions_of(posterior: "Posterior", sources: Sources, n_portions: int) -> It
         place[records] = np.arange(records.size, dtype=np.int32)
         chains = tuple(_within(chain, part == k, place) for chain in posterior.chains)
         some = replace(posterior, n_records=records.size, chains=chains, parameters={})
-        yield Portion(records, some, sources[records] if sources.size else sources)
+        own = Certain(*(place[pairs[(part[pairs] == k).all(axis=1)]] for pairs in certain))
+        yield Portion(records, some, sources[records] if sources.size else sources, own)
 
 
 def _met(posterior: "Posterior") -> Labels:
@@ -118,7 +133,7 @@ def _sum_up(task: Summing) -> Summary:
     portion: Portion = task.store.get(task.name)
     drawn = portion.posterior
     linked = paper_rule(drawn)
-    labels = point_estimate(drawn, sources=portion.sources, start=linked)
+    labels = point_estimate(drawn, sources=portion.sources, start=linked, certain=portion.certain)
     listed = links(drawn, task.min_probability)
     return Summary(labels, linked, confidence(drawn, labels), listed, largest_listed(drawn))
 
@@ -130,7 +145,8 @@ def _together(n_records: int, portions: list[Portion], parts: list[Summary]) -> 
     labels, linked = np.empty((2, n_records), dtype=np.int64)
     sure = np.empty(n_records)
     n_entities, n_linked, listed = 0, 0, []
-    for (records, _, _), part in zip(portions, parts, strict=True):
+    for portion, part in zip(portions, parts, strict=True):
+        records = portion.records
         labels[records] = part.labels + n_entities
         linked[records] = part.linked + n_linked
         sure[records] = part.confidence

@@ -28,7 +28,7 @@ from kolchin.posterior.storage import part_path, save, write_arrays
 from kolchin.resolution.formulas import quoted
 from kolchin.resolution.inputs import UNREADABLE, Input
 from kolchin.sampling.runner import Run
-from kolchin.sampling.state import header_of, restore, run_state
+from kolchin.sampling.state import header_of, restore, run_state, take_chains
 
 RESULTS = ("entities.csv", "links.csv", "summary.json", "report.html", "merged.csv", "events.csv")
 SECONDS_BETWEEN = 5.0
@@ -166,10 +166,25 @@ class RunDirectory:
         arrays = self._state()
         if arrays is None:
             return
-        first_draw = header_of(arrays)["first_draw"]
+        header = header_of(arrays)
+        if header.get("answers", "") != run.model.answers.stamp:
+            self._condition(run, arrays)
+            return
+        first_draw = header["first_draw"]
         self._saved_parts = first_draw // part_length(run.model.n_records)
         paths = (part_path(self.posterior, number) for number in range(self._saved_parts))
         restore(run, arrays, map(Posterior.load, paths))
+
+    def _condition(self, run: Run, arrays: dict[str, NDArray[Any]]) -> None:
+        """Let the chains go on, given other answers; draws from before are of another posterior.
+
+        What is asked for has been written: until there is a new state, this is done again.
+        """
+        take_chains(run, arrays)
+        with self.writing():
+            for old in self.posterior.glob("draws-*.npz"):
+                old.unlink()
+        self.save(run)
 
     def draws(self) -> Posterior:
         """Read all draws of full parts, and of the last one once the run has ended."""

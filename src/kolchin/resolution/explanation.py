@@ -42,6 +42,8 @@ class Explanation:
     probability : the posterior probability that the two are of one entity.
     same_entity : whether the entities shown have them together.
     forbidden : whether they are of one source, and the run links no such records.
+    answers : log2 of the factor by which people's answers about the two speak for one entity;
+        infinite where they are certain.
     naming : what records are called by.
     """
 
@@ -53,6 +55,7 @@ class Explanation:
     probability: float
     same_entity: bool
     forbidden: bool = False
+    answers: float = 0.0
     naming: str = ""
 
     def __str__(self) -> str:
@@ -69,9 +72,13 @@ class Explanation:
             for row in self.fields.iter_rows(named=True)
         ]
         rows.append(("all fields", "", "", "", f"{self.evidence:+.2f}"))
+        if self.answers:
+            rows.append(("people's answers", "", "", "", f"{self.answers:+.2f}"))
         if self.prior is not None:
+            whole = self.prior + self.evidence + self.answers
             rows.append(("before looking", "", "", "", f"{self.prior:+.2f}"))
-            rows.append(("both together", "", "", "", f"{self.prior + self.evidence:+.2f}"))
+            both = "all" if self.answers else "both"
+            rows.append((f"{both} together", "", "", "", f"{whole:+.2f}"))
         lines = [*head, *table_text(rows, right=[4]).split("\n")]
         lines.insert(len(head) + 1, "-" * max(map(len, lines[len(head) :])))
         lines += _shared_in_words(self.fields)
@@ -80,8 +87,11 @@ class Explanation:
         lines += _against_the_odds(self)
         if self.forbidden:
             lines.append("The two are of one source, and so never of one entity (one per source).")
+        elif math.isinf(self.answers):
+            known = "the same" if self.answers > 0 else "different"
+            lines.append(f"The two are known to be {known}: every draw has them so.")
         elif self.prior is not None:
-            lines += _comment(self.prior + self.evidence, self)
+            lines += _comment(self.prior + self.evidence + self.answers, self)
         lines += _differing_for(self.fields)
         if NOT_COMPARED in self.fields["compared"]:
             lines.append(

@@ -7,24 +7,29 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from kolchin.engines import engine_for
 from kolchin.errors import ModelError
 from kolchin.model import LEARNING, Model
 from kolchin.parameters import Gamma, Hyper
+from kolchin.partitions import NO_SOURCES
 from kolchin.priors import Prior
 from kolchin.records import DataWarning
 from kolchin.records.fields import FieldLike
 from kolchin.records.loading import load
 from kolchin.records.renaming import Renames
+from kolchin.resolution.conditioning import read_reviewed
 from kolchin.resolution.directory import RunDirectory
 from kolchin.resolution.display import Display, Watcher
 from kolchin.resolution.extending import without_base
 from kolchin.resolution.formulas import formula_notes
 from kolchin.resolution.inputs import Input, check_fields_can_be_kept
+from kolchin.resolution.known import Given, read_known
 from kolchin.resolution.outweighing import too_weak
 from kolchin.resolution.result import Result
 from kolchin.resolution.session import Session
-from kolchin.resolution.settings import AUTO, Settings, limit_for, limit_of
+from kolchin.resolution.settings import AUTO, Settings, limit_for, limit_of, source_numbers
 from kolchin.resolution.source import check_unchanged, opened, repeatable
 from kolchin.resolution.stopwatch import Stopwatch
 from kolchin.threads import at_most
@@ -46,6 +51,9 @@ def resolve(
     truth: str | None = None,
     one_per_source: bool = False,
     keys: Sequence[Sequence[str]] | None = None,
+    same: Any = None,
+    different: Any = None,
+    answer_error: float = 0.0,
     prior: str | Prior = "nbd",
     likelihood: str = "compared",
     delta: Hyper = Gamma(1, 1),
@@ -88,6 +96,13 @@ def resolve(
     keys
         Columns on all of which records agree that should be compared, such as
         ``[("surname", "dob")]``, beside the pairs that are found automatically.
+    same, different
+        Pairs of records, by their ids, that are known to be the same or not: a list such as
+        ``[(1, 2)]``, a table of two columns, or a file. A third entry or column is the rate at
+        which that answer errs.
+    answer_error
+        The rate at which answers err that have none of their own; 0, by default, says that they
+        are certain.
     prior
         "nbd", "nbnb", "dp", "pyp", "escnb" or "escd", or a prior such as ``kp.NBNB(r=1)``.
     likelihood
@@ -183,6 +198,10 @@ def resolve(
             formulas = formula_notes(given.texts, given.texts.columns)
             given = replace(given, notes=(*given.notes, *formulas))
         _tell_input(display, given)
+        # Before anything is compared: answers that cannot hold are refused.
+        said = Given(same, different, answer_error)
+        sources = source_numbers(given.source).astype(np.int32) if one_per_source else NO_SOURCES
+        settings = settings.knowing(read_known(said, given, sources))
         watch.begin("comparing")
         # Before results are written over: a model refuses what it cannot use.
         model = _model(settings, given, display, watch, work)
@@ -220,6 +239,10 @@ def resume(
 
     Of a run that was to go on until it is enough, ``draws`` ends this call alone: without it, the
     next one goes on until it is enough.
+
+    Answers of a review that came since then count from now on: chains go on from where they are,
+    and draws from before are dropped.
+
     A run that was killed and is resumed ends with the same files, to the bit, as one that was
     not, whatever the engines. The input must not have changed since.
     """
@@ -241,8 +264,14 @@ def resume(
             asked = {name: value for name, value in asked.items() if name not in BEGINNING}
             given = directory.begin(given, asked)
         check_unchanged(asked["input"], given, display, work)
-        if draws is not None:
+        reviewed = read_reviewed(directory.path, given.ids)
+        if reviewed.known != settings.reviewed:
+            display.say(reviewed.words())
+            settings = settings.reviewing(reviewed.known, directory.header()["kept"] > 0)
+            directory.ask({**asked, "settings": settings.to_json()})
+        elif draws is not None:
             _check_more(directory, draws)
+        if draws is not None:
             Settings.checked(settings.prior, 1.0, True, 1, draws, 1, time_limit)
             asked_until_enough = settings.draws is None
             settings = settings.drawing(draws)

@@ -15,7 +15,7 @@ from kolchin.evaluation import numbered
 from kolchin.files import replacing
 from kolchin.model import Model
 from kolchin.parameters import FloatArray, IntArray
-from kolchin.partitions import Labels, clashing
+from kolchin.partitions import Certain, Labels, clashing
 from kolchin.posterior import Posterior
 from kolchin.posterior.diagnostics import quantities
 from kolchin.posterior.portions import Summary, summarise
@@ -170,7 +170,9 @@ class Result:
 
     @cached_property
     def _summary(self) -> Summary:
-        return summarise(self.posterior, MIN_PROBABILITY, self._model.sources, self._work)
+        model = self._model
+        certain = Certain(model.answers.tied, model.answers.parted)
+        return summarise(self.posterior, MIN_PROBABILITY, model.sources, self._work, certain)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -326,6 +328,7 @@ class Result:
             probability=pair_probability(self.posterior, one, two),
             same_entity=bool(self.labels[one] == self.labels[two]),
             forbidden=bool(clashing(self._model.sources, np.array([[one, two]]))[0]),
+            answers=self._model.answers.log_factor_of(one, two) / float(np.log(2)),
             naming=given.naming(),
         )
 

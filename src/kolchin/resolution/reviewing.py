@@ -1,8 +1,10 @@
 """A run as a reviewer sees it, its review page, and labels brought in from elsewhere."""
 
 import getpass
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -10,9 +12,11 @@ import polars as pl
 from kolchin.errors import DataError
 from kolchin.resolution.cautions import FEWEST_PAIRS, MOST_DOUBTS, OPEN, Doubt, differing
 from kolchin.review import AnswersFile, Content
-from kolchin.review.answers import FILE
+from kolchin.review.answers import FILE, Answer
 from kolchin.review.content import Kind
+from kolchin.review.counting import Queues
 from kolchin.review.labels import Imported, read_labels
+from kolchin.review.rates import answers_that_count
 
 if TYPE_CHECKING:
     from kolchin.resolution.result import Result
@@ -25,17 +29,57 @@ HIDDEN = ("id", "truth")
 def review_of(result: "Result", port: int, reviewer: str | None, audit: int | None) -> "Review":
     """Serve the review page of a run; the answers go into its directory."""
     from kolchin.review.desk import Desk
-    from kolchin.review.queues import AUDIT, GROUPS, PAIRS, group_questions, pair_questions
     from kolchin.review.server import Review
 
     content = content_of(result)
-    if audit is None:
-        queues = {PAIRS: pair_questions(content), GROUPS: group_questions(content)}
-    else:
-        from kolchin.review.audit import audit_questions
+    # An audit is about the list as it was: its answers count later, by 'kolchin resume'.
+    recount = RunRecount(content.directory) if audit is None else None
+    desk = Desk(content, _queues(content, audit), reviewer or _own_name(), recount)
+    return Review(desk, port)
 
-        queues = {AUDIT: audit_questions(content, audit)}
-    return Review(Desk(content, queues, reviewer or _own_name()), port)
+
+def _queues(content: Content, audit: int | None) -> Queues:
+    from kolchin.review.queues import AUDIT, GROUPS, PAIRS, group_questions, pair_questions
+
+    if audit is None:
+        return {PAIRS: pair_questions(content), GROUPS: group_questions(content)}
+    from kolchin.review.audit import audit_questions
+
+    return {AUDIT: audit_questions(content, audit)}
+
+
+class RunRecount:
+    """A run that can be conditioned on its answers while its page is open."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._reviewed: Counter[tuple[Any, ...]] | None = None
+        self._rows: dict[str, int] = {}
+
+    def waiting(self, answers: Sequence[Answer]) -> int:
+        """Return how many answers the run does not know yet, or that were taken back since."""
+        from kolchin.resolution.directory import RunDirectory
+        from kolchin.resolution.inputs import Input
+        from kolchin.resolution.settings import Settings
+
+        if self._reviewed is None:
+            run = RunDirectory(self.directory)
+            settings = Settings.from_json(run.asked()["settings"])
+            self._reviewed = Counter(one[:3] for one in settings.reviewed)
+            ids = Input.load(run.posterior, hold=False).ids.cast(pl.String).to_list()
+            self._rows = {str(name): row for row, name in enumerate(ids)}
+        now = Counter(one[:3] for one in answers_that_count(answers, self._rows, 0.05))
+        return (now - self._reviewed).total() + (self._reviewed - now).total()
+
+    def count(self) -> tuple[Content, Queues]:
+        """Let all answers count, from where the chains are."""
+        from kolchin.resolution.resolving import resume
+        from kolchin.resolution.result import Result
+
+        resume(self.directory, progress=False)
+        self._reviewed = None
+        content = content_of(Result.load(self.directory))
+        return content, _queues(content, None)
 
 
 def content_of(result: "Result") -> Content:

@@ -10,6 +10,7 @@ import polars as pl
 from kolchin.model import Model
 from kolchin.posterior import Posterior
 from kolchin.posterior.packing import plain
+from kolchin.resolution.conditioning import has_new_answers
 from kolchin.resolution.directory import RunDirectory
 from kolchin.resolution.display import Display
 from kolchin.resolution.events import plain_events
@@ -162,6 +163,8 @@ def is_finished(out: str | Path, draws: int | None = None) -> bool:
     """Tell whether a run has ended by itself, its results are written, and no more is asked for."""
     directory = RunDirectory(Path(out))
     asked = Settings.from_json(directory.asked()["settings"]).draws
+    if has_new_answers(directory):
+        return False
     header = directory.header()
     summary = directory.read_summary()
     if summary.get("ended") != header["ended"]:

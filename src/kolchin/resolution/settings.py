@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from kolchin import priors
+from kolchin.answers import SAME, Known
 from kolchin.errors import KolchinError, ModelError
 from kolchin.model import LIKELIHOODS, Model
 from kolchin.parameters import Beta, Gamma, Hyper, IntArray
@@ -38,6 +39,9 @@ SECONDS_A_MILLION = 600.0
 
 THIN = 2
 
+FEWEST_AGAIN = 30
+"""Steps of warm-up, at least, of chains that go on from where they were."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -45,6 +49,8 @@ class Settings:
 
     With ``one_per_source`` no entity has two records of one source; ``thin`` steps make a draw.
     ``first_look`` is after how many draws diagnostics are looked at, where none are asked for.
+    ``known`` are answers that were given with the table, ``reviewed`` those of a review so far;
+    where these came after a warm-up, the next one is ``short``.
     """
 
     prior: Prior
@@ -59,6 +65,9 @@ class Settings:
     keys: tuple[tuple[str, ...], ...] = ()
     first_look: int | None = None
     likelihood: str = LIKELIHOODS[0]
+    known: tuple[Known, ...] = ()
+    reviewed: tuple[Known, ...] = ()
+    short: bool = False
 
     @classmethod
     def checked(
@@ -124,6 +133,7 @@ class Settings:
             self.likelihood,
             sources=sources,
             keys=self.keys,
+            answers=(*self.known, *self.reviewed),
             tell=tell,
             work=work,
         )
@@ -131,7 +141,8 @@ class Settings:
     def plan(self) -> Plan:
         """Return how chains run."""
         first = self.draws or self.first_look or FIRST_LOOK
-        return checked_plan(self.chains, first, self.warmup, self.thin, None, STARTS)
+        warmup = max(FEWEST_AGAIN, self.warmup // 3) if self.short else self.warmup
+        return checked_plan(self.chains, first, warmup, self.thin, None, STARTS)
 
     def for_model(self, model: Model) -> Self:
         """Return the same with the warm-up and the thinning that a model needs."""
@@ -140,6 +151,14 @@ class Settings:
         warmup = default_warmup(first, n_compared)
         look = EARLY_LOOK if n_compared >= MANY_RECORDS else None
         return replace(self, warmup=warmup, thin=1 if n_compared else THIN, first_look=look)
+
+    def knowing(self, known: tuple[Known, ...]) -> Self:
+        """Return the same with answers that were given with the table."""
+        return replace(self, known=known)
+
+    def reviewing(self, reviewed: tuple[Known, ...], has_drawn: bool) -> Self:
+        """Return the same with other answers of a review; chains that have drawn know the rest."""
+        return replace(self, reviewed=reviewed, short=self.short or has_drawn)
 
     def drawing(self, draws: int) -> Self:
         """Return the same for another number of draws."""
@@ -162,7 +181,20 @@ class Settings:
             "warmup": self.warmup,
             "thin": self.thin,
             **({"keys": [list(key) for key in self.keys]} if self.keys else {}),
+            **({"answers": self._said()} if self.known or self.reviewed else {}),
         }
+
+    def _said(self) -> dict[str, Any]:
+        """Count the answers that the posterior is conditioned on."""
+        same = sum(one.answer == SAME for one in (*self.known, *self.reviewed))
+        told: dict[str, Any] = {
+            "same": same,
+            "different": len(self.known) + len(self.reviewed) - same,
+            "reviewed": len(self.reviewed),
+        }
+        if self.reviewed:
+            told["error_rate"] = self.reviewed[0].error
+        return told
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data; priors made of tables have none."""
@@ -183,8 +215,10 @@ class Settings:
         prior = data["prior"]
         given = {key: _hyper(value) for key, value in prior["parameters"].items()}
         made = PRIORS[prior["name"]](**given)
-        keys = tuple(tuple(key) for key in data["keys"])
-        return cls(**{**data, "prior": made, "delta": _hyper(data["delta"]), "keys": keys})
+        listed: dict[str, Any] = {"keys": tuple(tuple(key) for key in data["keys"])}
+        for name in ("known", "reviewed"):
+            listed[name] = tuple(Known(*one) for one in data.get(name, ()))
+        return cls(**{**data, **listed, "prior": made, "delta": _hyper(data["delta"])})
 
 
 def _is_limit(time_limit: float | str | None) -> bool:

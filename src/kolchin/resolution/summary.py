@@ -111,6 +111,7 @@ def headline(summary: dict[str, Any]) -> list[str]:
         f"effective sample size {_number(checks['ess'], ',.0f')}, "
         f"{summary['seconds']['sampling']:,.0f} s.",
         *([f"The seed was {summary['seed']}."] if "seed" in summary else []),
+        *_answered(summary["settings"].get("answers")),
     ]
     lines += [f"Open: {doubt['sentence']}" for doubt in summary.get("doubts", ())]
     if "evaluation" in summary:
@@ -119,6 +120,20 @@ def headline(summary: dict[str, Any]) -> list[str]:
         known = "" if not measures["n_unknown"] else f" ({measures['n_unknown']:,} have none)"
         lines.append(f"Against the truth of {measures['n_records']:,} records{known}: {rates}.")
     return lines
+
+
+def _answered(told: dict[str, Any] | None) -> list[str]:
+    """Say which answers of people a run is conditioned on."""
+    if told is None:
+        return []
+    reviewed = ""
+    if told["reviewed"]:
+        reviewed = f"; {told['reviewed']:,} are of a review and err at a rate of "
+        reviewed += f"{told['error_rate']:.3f}"
+    return [
+        f"All of it is given {told['same'] + told['different']:,} known answers: "
+        f"{told['same']:,} same, {told['different']:,} different{reviewed}."
+    ]
 
 
 def _number(value: float | None, form: str) -> str:

@@ -23,6 +23,7 @@ from kolchin.review.answers import (
     pair_of,
 )
 from kolchin.review.content import Content
+from kolchin.review.counting import Counting, Queues, Recount
 from kolchin.review.queues import AUDIT, GROUPS, Question, stopping_words
 
 MOST_AT_ONCE = 50
@@ -38,10 +39,21 @@ class Said(NamedTuple):
 
 
 class Desk:
-    """Questions and answers of one review; many threads may ask."""
+    """Questions and answers of one review; many threads may ask.
 
-    def __init__(self, content: Content, queues: dict[str, list[Question]], reviewer: str) -> None:
+    Whenever answers have been counted, questions are others: ``round`` says how often.
+    """
+
+    def __init__(
+        self,
+        content: Content,
+        queues: Queues,
+        reviewer: str,
+        recount: Recount | None = None,
+    ) -> None:
         self.content, self.queues, self.reviewer = content, queues, reviewer
+        self.counting = None if recount is None else Counting(recount, self._take)
+        self.round = 0
         self.names = content.names
         self.file = AnswersFile(content.directory / FILE)
         self._guard = threading.Lock()
@@ -59,7 +71,24 @@ class Desk:
                 "reviewer": self.reviewer,
                 "columns": {"used": self.content.used, "unused": self.content.unused},
                 "queues": [self._progress(name) for name in self.queues],
+                "round": self.round,
+                "counting": self._counting(),
             }
+
+    def count(self) -> dict[str, Any]:
+        """Let the run be conditioned on all answers so far; that goes on beside questions."""
+        if self.counting is None:
+            raise DataError("These answers cannot be counted from here: use 'kolchin resume'.")
+        self.counting.begin()
+        return self.state()
+
+    def _take(self, content: Content, queues: Queues) -> None:
+        """Go on with the run as it is after a count."""
+        with self._guard:
+            self.content, self.queues = content, queues
+            self.names = content.names
+            self.round += 1
+            vars(self).pop("_of_entities", None)
 
     def questions(self, queue: str, start: int, count: int) -> dict[str, Any]:
         """Return some questions of a queue, in its order."""
@@ -76,11 +105,21 @@ class Desk:
             }
 
     def answer(
-        self, queue: str, number: int, answer: str, marked: Sequence[int] = ()
+        self,
+        queue: str,
+        number: int,
+        answer: str,
+        marked: Sequence[int] = (),
+        of_round: int | None = None,
     ) -> dict[str, Any]:
-        """Write an answer, which is on the disk when this returns; say what the model believes."""
+        """Write an answer, which is on the disk when this returns; say what the model believes.
+
+        An answer to a question of an earlier round is not taken: numbers mean others now.
+        """
         check_answer(answer)
         with self._guard:
+            if of_round not in (None, self.round):
+                return {"stale": True}
             question = self._question(queue, number)
             lines = self._lines(question, answer, marked)
             self.file.append(lines)
@@ -89,11 +128,16 @@ class Desk:
                 "question": self._shown(number, question),
                 "next": self._next(queue, number),
                 "progress": self._progress(queue),
+                "counting": self._counting(),
             }
 
-    def undo(self, queue: str | None = None, number: int | None = None) -> dict[str, Any]:
+    def undo(
+        self, queue: str | None = None, number: int | None = None, of_round: int | None = None
+    ) -> dict[str, Any]:
         """Take back this reviewer's answer to a question, by default the last one of all."""
         with self._guard:
+            if of_round not in (None, self.round):
+                return {"stale": True}
             self._refresh()
             if queue is None or number is None:
                 found = self._last_answered()
@@ -107,7 +151,11 @@ class Desk:
                 "queue": queue,
                 "question": self._shown(number, question),
                 "progress": self._progress(queue),
+                "counting": self._counting(),
             }
+
+    def _counting(self) -> dict[str, Any] | None:
+        return None if self.counting is None else self.counting.state(self.file.answers)
 
     def _refresh(self) -> None:
         """Take in what this and other processes have written."""

@@ -62,16 +62,20 @@ def application(desk: Desk, token: str) -> "Starlette":
 
     async def answer(request: "Request") -> Any:
         said = await _body(request)
-        return desk.answer(
-            str(said.get("queue")), _number(said), str(said.get("answer")), _rows(said)
-        )
+        what = str(said.get("queue")), _number(said), str(said.get("answer")), _rows(said)
+        return desk.answer(*what, said.get("round"))
 
     async def undo(request: "Request") -> Any:
         said = await _body(request)
-        return desk.undo(said.get("queue"), _number(said)) if "number" in said else desk.undo()
+        number = _number(said) if "number" in said else None
+        return desk.undo(said.get("queue"), number, said.get("round"))
 
     async def state(request: "Request") -> Any:
         return desk.state()
+
+    async def count(request: "Request") -> Any:
+        await _body(request)
+        return desk.count()
 
     async def file(request: "Request") -> Any:
         return request.path_params.get("file", "")
@@ -81,6 +85,7 @@ def application(desk: Desk, token: str) -> "Starlette":
         Route("/{token}/api/questions", guarded(ask)),
         Route("/{token}/api/answer", guarded(answer), methods=["POST"]),
         Route("/{token}/api/undo", guarded(undo), methods=["POST"]),
+        Route("/{token}/api/count", guarded(count), methods=["POST"]),
         Route("/{token}/", guarded(file)),
         Route("/{token}/{file}", guarded(file)),
     ]

@@ -16,7 +16,7 @@ from kolchin import kernels
 from kolchin.comparison.parts import Place
 from kolchin.likelihoods import DirichletCategorical, Exemplar
 from kolchin.model import Model
-from kolchin.parameters import FloatArray
+from kolchin.parameters import FloatArray, IntArray
 from kolchin.partitions import clashing
 from kolchin.sampling.layout import Layout
 from kolchin.work import Work, held
@@ -107,7 +107,7 @@ def _hopeful(task: Scoring) -> tuple[IntPairs, FloatArray]:
 def kernel_data(model: Model, layout: Layout | None = None) -> kernels.Data:
     """Put the records in the form that the kernels read, in the order of a layout."""
     order = None if layout is None else layout.order
-    data = of_equality(model)
+    data = of_equality(model)._replace(answers=answers_of(model, order))
     if order is not None:
         source = data.source[order] if data.source.size else data.source
         data = data._replace(codes=data.codes[order], source=source)
@@ -116,6 +116,11 @@ def kernel_data(model: Model, layout: Layout | None = None) -> kernels.Data:
     begins, others, pattern = model.compared.lists(order)
     shown = model.compared.shown if order is None else model.compared.shown[order]
     return data._replace(begins=begins, others=others, pattern=pattern, shown=shown)
+
+
+def answers_of(model: Model, order: IntArray | None) -> kernels.Answers:
+    """Return what is known, as the kernels read it."""
+    return kernels.Answers(*model.answers.lists(order))
 
 
 def of_equality(model: Model) -> kernels.Data:

@@ -339,12 +339,22 @@ class Chain:
         )
         if self.model.compared is not None and levels is not None:
             log_joint += levels.log_evidence + self.model.compared.log_hyper(self.own_values)
+        log_joint += self._log_said()
         complete = prior.completed(self.showing, self.prior_values, self.counts)
         parameters = prior.sampled(n_records, complete)
         parameters |= likelihood.sampled(self.own_values)
         if self.model.compared is not None:
             parameters |= self.model.compared.sampled(self.own_values)
         return Snapshot(self.following, parameters, log_joint)
+
+    def _log_said(self) -> float:
+        """Log probability of all known answers, given the partition."""
+        answers = self.model.answers
+        if not answers:
+            return 0.0
+        together = np.zeros(len(answers.pairs), dtype=np.int32)
+        kernels.count_linked(self.following, self.layout.moved(answers.pairs), together)
+        return float(np.where(together > 0, answers.log_together, answers.log_apart).sum())
 
     def state(self) -> dict[str, Any]:
         """Return a copy of all that the next step depends on, but for what is learnt."""

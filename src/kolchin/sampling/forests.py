@@ -32,8 +32,19 @@ LARGEST_LOG_GAIN = 380.0
 def can_be_forested(model: Model) -> bool:
     """Tell whether delta and links can be drawn at once: clusters independent, weights in range."""
     gains = model.likelihood.largest_gain
-    in_range = float(np.log1p(gains).sum()) < LARGEST_LOG_GAIN
+    log_gain = float(np.log1p(gains).sum()) + _largest_answer(model)
+    in_range = log_gain < LARGEST_LOG_GAIN
     return model.compared is None and in_range and can_be_sharded(model)
+
+
+def _largest_answer(model: Model) -> float:
+    """Return how much answers may say of one record, but for those that are certain."""
+    lists = model.answers.lists()
+    if not lists.others.size:
+        return 0.0
+    at = np.repeat(np.arange(model.n_records), np.diff(lists.starts))
+    said = np.where(np.isinf(lists.log_factor), 0.0, np.abs(lists.log_factor))
+    return float(np.bincount(at, said).max())
 
 
 class Grown:
@@ -65,7 +76,7 @@ def grown(
     removal: kernels.Removal = REMOVAL,
 ) -> Grown:
     """Draw a graph and grow a forest in it; the records of its links are taken apart."""
-    units = kernels.take_apart(rng, following, data.codes, removal)
+    units = kernels.take_apart(rng, following, data, removal)
     picked, rate = kernels.pick_units(rng, proposals, following, data.source, units)
     forest, stayed = kernels.grow_forest(rng, picked, rate, units, following, data, removal)
     return Grown(forest._replace(chance=forest.chance * stayed))

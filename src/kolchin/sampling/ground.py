@@ -18,7 +18,7 @@ from kolchin.comparison.kernels import place_entries, sort_neighbours
 from kolchin.comparison.parts import Place
 from kolchin.likelihoods import Exemplar
 from kolchin.model import Model
-from kolchin.sampling.candidates import kernel_data, of_equality
+from kolchin.sampling.candidates import answers_of, kernel_data, of_equality
 from kolchin.sampling.layout import Layout
 from kolchin.store import Joined, Store
 from kolchin.work import Work, held
@@ -57,7 +57,8 @@ def _in_order(model: Model, layout: Layout) -> kernels.Data:
     data, order = of_equality(model), layout.order
     source = data.source[order] if data.source.size else data.source
     shown = np.empty(0, np.int32) if model.compared is None else model.compared.shown[order]
-    return data._replace(codes=data.codes[order], source=source, shown=shown)
+    answers = answers_of(model, order)
+    return data._replace(codes=data.codes[order], source=source, shown=shown, answers=answers)
 
 
 class Spreading(NamedTuple):

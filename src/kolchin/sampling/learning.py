@@ -2,8 +2,11 @@
 
 from typing import NamedTuple
 
+import numpy as np
+
 from kolchin import kernels
 from kolchin.parameters import FloatArray
+from kolchin.sampling.answered import OPEN_LOG_ODDS, answered_among
 from kolchin.sampling.ground import GROUND, Ground
 from kolchin.sampling.loose import loose_pairs
 from kolchin.sampling.proposals import CANDIDATES, Proposals, Saw
@@ -37,6 +40,8 @@ def _log_odds(
     evidence = standing.evidence._replace(delta=delta)
     scores: FloatArray = kernels.pair_scores(ground.data, evidence, proposals.candidates)
     scores += standing.log_prior_odds
+    answered = answered_among(ground.data.answers, proposals.candidates)
+    scores[answered] = np.clip(scores[answered], -OPEN_LOG_ODDS, OPEN_LOG_ODDS)
     return scores
 
 

@@ -15,6 +15,7 @@ from kolchin.model import Model
 from kolchin.posterior import Posterior, Recorder
 from kolchin.posterior.recorder import recorded, traces
 from kolchin.posterior.traces import Traces
+from kolchin.sampling.answered import with_answered, with_tied
 from kolchin.sampling.candidates import candidate_pairs
 from kolchin.sampling.chain import Chain
 from kolchin.sampling.forests import can_be_forested
@@ -369,8 +370,11 @@ def _workers(
     pairs, scores = candidate_pairs(model, work)
     even = float(np.log(model.n_records))
     layout = Layout.single(model.n_records)
+    pairs, scores = with_tied(model.answers, pairs, scores)
     if can_be_sharded(model):
         layout = arranged(model.n_records, pairs, scores, even)
+    # Other answers may come later: where records are laid out must not depend on them.
+    pairs, scores = with_answered(model.answers, pairs, scores)
     pairs = layout.moved(pairs)
     ground = ground_of(model, layout, work)
     layout = ground.layout
@@ -390,7 +394,8 @@ def _workers(
     for number, child in enumerate(seed.spawn(plan.chains)):
         rng = np.random.Generator(np.random.SFC64(child))
         kind = plan.starts[number % len(plan.starts)]
-        labels = start_labels(rng, kind, model.n_records, likely, ground.data.source, layout)
+        constraints = ground.data.source, ground.data.answers
+        labels = start_labels(rng, kind, model.n_records, likely, *constraints, layout)
         hands: Hands = OnThreads(ground)
         if tasks is not None:
             hands = OnEngine(tasks.engine, tasks.store, layout, f"chain-{number}")

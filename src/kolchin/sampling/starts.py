@@ -3,11 +3,14 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from kolchin import kernels
 from kolchin.errors import ModelError
 from kolchin.parameters import IntArray
 from kolchin.partitions import NO_SOURCES, Sources, canonical, clashing
+from kolchin.sampling.answered import parted_pairs
 from kolchin.sampling.layout import Layout
 
+NO_ANSWERS = kernels.Answers()
 STARTS = ("singletons", "random", "blocks")
 LARGEST_START = 5
 """No cluster of a start is larger, so that chance agreement does not chain into giants."""
@@ -19,24 +22,47 @@ def start_labels(
     n_records: int,
     likely: NDArray[np.int32],
     sources: Sources = NO_SOURCES,
+    answers: kernels.Answers = NO_ANSWERS,
     layout: Layout | None = None,
 ) -> IntArray:
     """Return the labels of a start: all singletons, random pairs, or all likely pairs linked.
 
-    No cluster has two records of one source, where there are sources. Random pairs do not reach
+    No cluster has two records of one source, where there are sources, and none says otherwise than
+    answers that are certain: alone are only those who may be. Random pairs do not reach
     across blocks: they would have to wait until their blocks meet to come apart.
     """
+    alone = _tied_labels(n_records, answers)
     if kind == "singletons":
-        return np.arange(n_records)
+        return canonical(alone)
     if kind == "random":
-        labels = np.arange(n_records)
+        labels = alone.copy()
         pairs = _random_pairs(rng, Layout.single(n_records) if layout is None else layout)
         pairs = pairs[~clashing(sources, pairs)]
+        if answers.starts.size:
+            pairs = pairs[~_are_answered(pairs, answers)]
         labels[pairs[:, 0]] = labels[pairs[:, 1]]
         return canonical(labels)
     if kind == "blocks":
-        return _linked(n_records, likely, sources)
+        return _linked(alone, likely, sources, parted_pairs(answers))
     raise ModelError(f"The 'start' parameter must be one of {', '.join(STARTS)}. Got {kind!r}.")
+
+
+def _tied_labels(n_records: int, answers: kernels.Answers) -> IntArray:
+    """Return labels in which all are alone but those that are certainly the same."""
+    labels = np.arange(n_records)
+    if answers.group.size:
+        tied = np.flatnonzero(answers.group >= 0)
+        _, first, which = np.unique(answers.group[tied], return_index=True, return_inverse=True)
+        labels[tied] = tied[first[which]]
+    return labels
+
+
+def _are_answered(pairs: IntArray, answers: kernels.Answers) -> NDArray[np.bool_]:
+    """Tell which pairs have a record that is tied, or of which something certain is said."""
+    parted = parted_pairs(answers)
+    said = np.array([(i, j) in parted for i, j in pairs.tolist()], dtype=np.bool_)
+    tied: NDArray[np.bool_] = np.any(answers.group[pairs] >= 0, axis=1) | said
+    return tied
 
 
 def _random_pairs(rng: np.random.Generator, layout: Layout) -> IntArray:
@@ -51,9 +77,11 @@ def _random_pairs(rng: np.random.Generator, layout: Layout) -> IntArray:
     return inside
 
 
-def _linked(n_records: int, pairs: NDArray[np.int32], sources: Sources) -> IntArray:
-    """Join the clusters of each pair in turn, while they stay small."""
-    cluster_of: dict[int, list[int]] = {}
+def _linked(
+    alone: IntArray, pairs: NDArray[np.int32], sources: Sources, parted: set[tuple[int, int]]
+) -> IntArray:
+    """Join the clusters of each pair in turn, while they stay small and nobody says otherwise."""
+    cluster_of = _clusters(alone)
     for i, j in pairs.tolist():
         left = cluster_of.setdefault(i, [i])
         right = cluster_of.setdefault(j, [j])
@@ -61,14 +89,25 @@ def _linked(n_records: int, pairs: NDArray[np.int32], sources: Sources) -> IntAr
             left is not right
             and len(left) + len(right) <= LARGEST_START
             and not (sources.size and _clash(sources, left + right))
+            and not (parted and any((a, b) in parted for a in left for b in right))
         ):
             left.extend(right)
             for n in right:
                 cluster_of[n] = left
-    labels = np.arange(n_records)
+    labels = alone.copy()
     for n, members in cluster_of.items():
         labels[n] = members[0]
     return canonical(labels)
+
+
+def _clusters(labels: IntArray) -> dict[int, list[int]]:
+    """Return the cluster of each record that is not alone."""
+    found: dict[int, list[int]] = {}
+    cluster_of: dict[int, list[int]] = {}
+    for n in np.flatnonzero(np.bincount(labels)[labels] > 1).tolist():
+        cluster_of[n] = found.setdefault(int(labels[n]), [])
+        cluster_of[n].append(n)
+    return cluster_of
 
 
 def _clash(sources: Sources, members: list[int]) -> bool:

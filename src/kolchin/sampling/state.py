@@ -43,6 +43,7 @@ def run_state(run: Run, first_draw: int) -> Iterator[tuple[str, NDArray[Any]]]:
         "kept": run.kept,
         "wanted": run.wanted,
         "ended": run.ended,
+        "answers": run.model.answers.stamp,
         "seconds": run.seconds,
         "workers": workers,
     }
@@ -84,6 +85,17 @@ def restore(
             worker.draws.take(part, number)
     for worker, state in zip(run.workers, workers, strict=True):
         worker.draws.take(Posterior(n_records, **state["draws"], settings={}), 0)
+
+
+def take_chains(run: Run, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Let the chains of a new run go on from where those of a saved one are.
+
+    The runs differ in what is said of pairs with an error rate, which no partition contradicts.
+    What was learnt and drawn is left behind.
+    """
+    states = _unpack(header_of(arrays)["workers"], arrays)
+    for worker, state in zip(run.workers, states, strict=True):
+        worker.chain.take(state["now"]["chain"])
 
 
 def _drawn(draws: Recorder, first_draw: int) -> dict[str, Any]:

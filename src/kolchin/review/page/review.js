@@ -15,13 +15,18 @@ async function call(path, body) {
     throw new Error("The server does not answer. Nothing that was answered is lost; start 'kolchin review' again.");
   }
   if (!reply.ok) throw new Error(data.fault || "That went wrong.");
+  if (data.stale) {
+    history = [];
+    await enter(queue);
+    throw new Error("Answers were counted meanwhile, so the questions are others now: this answer was not taken.");
+  }
   return data;
 }
 
 // One thing at a time: a key that is held down does not answer two questions.
 async function doing(work) {
   if (busy) return;
-  busy = true;
+  works(true);
   try {
     await work();
     find("fault").hidden = true;
@@ -29,8 +34,13 @@ async function doing(work) {
     find("fault").textContent = error.message;
     find("fault").hidden = false;
   } finally {
-    busy = false;
+    works(false);
   }
+}
+
+function works(now) {
+  busy = now;
+  document.body.setAttribute("aria-busy", now);
 }
 
 function element(tag, content, name) {
@@ -138,6 +148,38 @@ function showTabs() {
   find("progress").textContent = `${own.answered.toLocaleString("en")} of ${own.total.toLocaleString("en")} answered. ${own.words}`;
 }
 
+function showWaiting() {
+  const own = state.counting, box = find("waiting");
+  box.hidden = !own || !(own.waiting || own.works);
+  if (box.hidden) return;
+  const many = own.waiting === 1 ? "1 answer does" : `${own.waiting.toLocaleString("en")} answers do`;
+  box.firstElementChild.textContent = own.works ? "The answers are being counted; you can go on." : `${many} not count yet.`;
+  find("count").hidden = own.works;
+}
+
+async function refreshWaiting() {
+  const before = state.round;
+  const now = await call("state");
+  state.counting = now.counting;
+  if (now.round !== before) {
+    history = [];
+    await enter(queue);
+    find("last").textContent = "The answers count now: what is left is asked anew.";
+  } else showWaiting();
+  if (state.counting?.fault) throw new Error(state.counting.fault);
+}
+
+function follow() {
+  if (!state.counting?.works) return;
+  setTimeout(() => (busy ? follow() : doing(refreshWaiting).then(follow)), 700);
+}
+
+const count = () => doing(async () => {
+  state.counting = (await call("count", {})).counting;
+  showWaiting();
+  follow();
+});
+
 function showQuestion() {
   find("card").hidden = !question;
   find("done").hidden = Boolean(question);
@@ -146,7 +188,7 @@ function showQuestion() {
     find(id).classList.toggle("chosen", question?.answer === id);
   }
   if (!question) {
-    find("doneWords").textContent = `Close this page whenever you like: every answer is in answers.csv. 'kolchin resume ${state.directory}' makes them count.`;
+    find("doneWords").textContent = `Close this page whenever you like: every answer is in answers.csv. ${state.counting ? "The button above" : `'kolchin resume ${state.directory}'`} makes them count.`;
     return;
   }
   const isGroup = question.queue === "groups" && question.records.length > 2;
@@ -178,6 +220,7 @@ async function show(number) {
     marked = new Set(question.marked);
   }
   showTabs();
+  showWaiting();
   showQuestion();
 }
 
@@ -195,9 +238,10 @@ const names = one => one.records.length === 2 ? `${one.records[0].name} and ${on
 
 const say = answer => doing(async () => {
   if (!question || find(answer).disabled) return;
-  const reply = await call("answer", { queue, number: question.number, answer, marked: [...marked] });
+  const reply = await call("answer", { queue, number: question.number, answer, marked: [...marked], round: state.round });
   history.push([queue, question.number]);
   replaced(reply.progress);
+  state.counting = reply.counting;
   find("last").textContent = `${names(reply.question)}: you said ${answer}; the model believes in the same with ${percent(reply.question.probability)}. z takes it back.`;
   await show(reply.next);
   scrollTo(0, 0);
@@ -205,13 +249,14 @@ const say = answer => doing(async () => {
 
 const undo = () => doing(async () => {
   const last = history.pop();
-  const reply = await call("undo", last ? { queue: last[0], number: last[1] } : {});
+  const reply = await call("undo", { ...(last ? { queue: last[0], number: last[1] } : {}), round: state.round });
   if (!reply.question) {
     find("last").textContent = "There is nothing to take back.";
     return;
   }
   queue = reply.queue;
   replaced(reply.progress);
+  state.counting = reply.counting;
   find("last").textContent = `${names(reply.question)}: taken back.`;
   await show(reply.question.number);
 });
@@ -236,10 +281,12 @@ document.addEventListener("keydown", event => {
 });
 for (const answer of ["same", "different", "unsure"]) find(answer).addEventListener("click", () => say(answer));
 find("undo").addEventListener("click", undo);
+find("count").addEventListener("click", count);
 find("back").addEventListener("click", () => move(-1));
 find("on").addEventListener("click", () => move(1));
 
 doing(async () => {
   state = await call("state");
   await enter((state.queues.find(one => one.next != null) || state.queues[0]).name);
+  follow();
 });
