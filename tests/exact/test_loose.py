@@ -70,9 +70,9 @@ def test_pairs_are_listed_with_both_records_and_their_odds():
     # Odds are cut: pairs that are almost certain are left to chaperones moves.
     np.testing.assert_allclose(loose.odds, [0.1, 0.02, 0.1, 0.05, 0.02, 0.05])
     # Records 0, 1 and 2 ask to leave, once each.
-    n_moves, joining, *_ = loose.in_shard(Layout.single(5).shard(0))
+    request = loose.in_shard(Layout.single(5).shard(0))
     assert loose.leavers.tolist() == [0, 1, 2]
-    assert (n_moves, joining) == (4, pytest.approx(0.34 / 3.34))
+    assert (request.n_moves, request.joining) == (4, pytest.approx(0.34 / 3.34))
 
 
 def test_certain_pairs_are_not_listed():
@@ -85,13 +85,12 @@ def test_a_shard_has_the_pairs_of_its_blocks():
     layout = Layout(np.array([0, 2, 4, 6]))
     pairs = np.array([(0, 1), (0, 2), (2, 5), (4, 5)], dtype=np.int32)
     loose = loose_pairs(layout, pairs, np.log([0.02, 0.05, 0.03, 0.04]))
-    _, _, table, slices, reach, within, total, leavers, leaving, *_ = loose.in_shard(
-        layout.shard(0, 1)
-    )
-    rows = np.concatenate([table[begin:end, :2] for begin, end in slices])
+    request = loose.in_shard(layout.shard(0, 1))
+    pairs, leavers, leaving = request.pairs, request.leavers, request.leaving
+    rows = np.concatenate([pairs.table[begin:end, :2] for begin, end in pairs.slices])
     assert sorted(rows.tolist()) == [[0, 1], [0, 2]]
-    assert (total, reach[-1]) == (pytest.approx(0.07), pytest.approx(1.0))
-    assert within.tolist() == [0, 2, 2, 4]
+    assert (request.total, pairs.reach[-1]) == (pytest.approx(0.07), pytest.approx(1.0))
+    assert pairs.within.tolist() == [0, 2, 2, 4]
     ranges = leavers[leaving[0] : leaving[1]], leavers[leaving[2] : leaving[3]]
     assert np.concatenate(ranges).tolist() == [0, 1, 2]
 
