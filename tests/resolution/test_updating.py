@@ -1,3 +1,6 @@
+import sqlite3
+from contextlib import closing
+
 import numpy as np
 import polars as pl
 import pytest
@@ -6,6 +9,7 @@ from typer.testing import CliRunner
 import kolchin as kp
 from kolchin.cli import app
 from kolchin.errors import DataError
+from kolchin.resolution.adding import Asked, grown
 from kolchin.simulation.people import simulate_people
 
 HOW = {"chains": 2, "draws": 60, "seed": 1, "progress": False}
@@ -145,3 +149,25 @@ def test_the_command_replaces_the_run_when_all_is_written(people, tmp_path):
     assert again.exit_code == 2
     assert "already" in again.output
     assert pl.read_csv(tmp_path / "run" / "entities.csv").height == 599
+
+
+def test_new_rows_may_come_from_a_database(before, people, tmp_path):
+    table, _ = people
+    new = table[N_OLD:].with_columns(pl.lit("x").alias("unknown")).drop("phone")
+    with closing(sqlite3.connect(tmp_path / "crm.db")) as connection:
+        marks = ", ".join("?" * new.width)
+        names = ", ".join(f'"{name}" TEXT' for name in new.columns)
+        connection.execute(f"CREATE TABLE fresh ({names})")
+        texts = new.with_columns(pl.all().cast(pl.String))
+        connection.executemany(f"INSERT INTO fresh VALUES ({marks})", texts.iter_rows())
+        connection.commit()
+    found = grown(before._given, Asked(f"sqlite:///{tmp_path}/crm.db", table="fresh"))
+    assert found.given.ids.to_list() == table["rec_id"].to_list()
+    assert found.row_before.tolist() == [*range(N_OLD), *[-1] * 50]
+    assert found.given.texts["phone"][N_OLD:].null_count() == 50
+    notes = " ".join(found.given.notes)
+    assert "crm.db: fresh has no column 'phone'" in notes
+    assert "'unknown'" in notes
+    known, fresh = before._given.records, found.given.records
+    assert fresh.names == known.names
+    assert fresh.decode()[:N_OLD].equals(known.decode())
