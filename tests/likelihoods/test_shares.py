@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 
-from kolchin.likelihoods import dependence
-from kolchin.likelihoods.dependence import _Fit, log_parts
+from kolchin.likelihoods import fitting
+from kolchin.likelihoods.dependence import log_parts
 from kolchin.likelihoods.error_counts import tilts
+from kolchin.likelihoods.fitting import Fit
 from kolchin.likelihoods.sharing import Chances, Patterns, Sets
 
 
@@ -20,7 +21,7 @@ def a_fit(n_fields, n_patterns=3_000, seed=1):
     together = np.ones((n_fields, n_fields))
     chances = Chances(5_000, u, agrees, np.ones(1 << n_fields), together)
     sets = Sets({0b11: 3_000.0, 0b110: 40.0, 0b101: 7.0}, {0b11: 4_000.0}, [0b11, 0b1])
-    return _Fit(Patterns(levels, gain, number), chances, sets)
+    return Fit(Patterns(levels, gain, number), chances, sets)
 
 
 def slow_shares(fit):
@@ -86,7 +87,7 @@ def test_patterns_that_are_not_looked_at_have_no_shares():
 
 
 def test_shares_are_the_same_for_any_number_of_threads(monkeypatch):
-    monkeypatch.setattr(dependence, "RANGE", 700)
+    monkeypatch.setattr(fitting, "RANGE", 700)
     fit = a_fit(5)
     first, *others = (fit._shares(threads) for threads in (1, 2, 3))
     for other in others:

@@ -8,7 +8,8 @@ import pytest
 
 import kolchin as kp
 from kolchin.likelihoods import Exemplar, Outcomes, sharing
-from kolchin.likelihoods.dependence import LARGEST_SHARE, learn_dependence, typed_twice
+from kolchin.likelihoods.dependence import typed_twice
+from kolchin.likelihoods.fitting import LARGEST_SHARE, learn_dependence
 from kolchin.likelihoods.sharing import (
     LEAST_PAIRS,
     Chances,

@@ -27,11 +27,8 @@ from kolchin.comparison.parts import Parts
 from kolchin.errors import ModelError
 from kolchin.likelihoods import error_counts
 from kolchin.likelihoods.chance import Coincidences, chances_of_values
-from kolchin.likelihoods.dependence import (
-    Dependence,
-    Masks,
-    learn_dependence,
-)
+from kolchin.likelihoods.dependence import Dependence, Masks
+from kolchin.likelihoods.fitting import learn_dependence
 from kolchin.likelihoods.kernels import (
     class_weights,
     draw_hidden_errors,

@@ -1,0 +1,446 @@
+"""Which fields move together, and how often: learnt from all candidate pairs (model section 6).
+
+The counts of patterns are Poisson: of N (N - 1) / 2 pairs nearly all are unrelated and show pattern
+p with chance u(p), about N do not. Chance (`chance`) is thus known, and only what exceeds it can be
+explained by sharing or by entities. m, rho, tau and pi are where chains start.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kolchin.comparison.base import falling_weights
+from kolchin.likelihoods import error_counts
+from kolchin.likelihoods.chance import Coincidences
+from kolchin.likelihoods.dependence import Dependence, Masks, typed_twice
+from kolchin.likelihoods.doubts import Rates, find_doubts
+from kolchin.likelihoods.kernels import class_weights, kept_gains, share_out
+from kolchin.likelihoods.sharing import (
+    LEAST_PAIRS,
+    LEAST_SHARE,
+    Chances,
+    Patterns,
+    Sets,
+    find_sets,
+    most_links,
+)
+from kolchin.parameters import FloatArray, IntArray
+from kolchin.threads import over_ranges
+
+PSEUDO_PAIRS, FEWEST_PSEUDO = 1 / 400, 10.0
+"""Weight of the prior of m and rho, in pairs a record, and at least: it must not outweigh the links
+of a table that has few."""
+
+LEAST_NEAR, LEAST_DIFFERENT = 0.5, 1.0
+"""Weight of each level, and of the last, in the prior of m, at least, in pairs. The less it is, the
+more a level without records is believed impossible: a table in which few records of one entity
+differ would teach that none ever do, and a chain that has emptied a level would stay so."""
+
+LARGEST_SHARE = 0.5
+"""Of all unrelated pairs at most so many share anything: one may be counted for several sets."""
+
+REPLACED = 0.01
+STEPS, PRUNED_AT = 40, (10, 16, 22, 30)
+TURNS = 2
+"""Sets are looked for again once chance is known better."""
+
+LEAK, MOST_LEAK, LEAK_PAIRS = 0.005, 0.1, 20.0
+"""Chance that records which share a set share one more field for that reason: before any data, at
+most, and how many pairs that is worth; as many weigh the levels beside a shared set."""
+
+FIRST_LINKS = 0.5
+"""Share of the links that there may be, before anything is fitted."""
+
+DOUBTFUL_LINKS = 0.02
+"""Patterns of which so many pairs are linked may be of another making."""
+
+FAR_MORE = 2.0
+"""Fields that tell so many times more than those that differ are not shared by coincidence."""
+
+NEGLIGIBLE = 1e-4
+"""Patterns of which fewer pairs are linked or share anything are looked at now and then only."""
+
+RANGE = 1 << 15
+"""So many patterns are looked at in one go."""
+
+
+class Learnt(NamedTuple):
+    """Fields that move together, and what chance is: by level and field, and by pattern."""
+
+    dependence: Dependence
+    u: tuple[FloatArray, ...]
+    gain: FloatArray
+
+
+def learn_dependence(
+    patterns: Patterns, chances: Chances, coincidences: Coincidences | None = None
+) -> Learnt:
+    """Learn sets of fields that move together, by expectation and maximisation over patterns.
+
+    Chance is learnt along with them, where it is known which agreement may be coincidence.
+    """
+    fit: Fit | None = None
+    for _ in range(TURNS if coincidences is not None else 1):
+        fit = Fit(patterns, chances, find_sets(patterns, chances), coincidences, fit)
+        fit.run()
+        patterns, chances = patterns._replace(log_gain=fit.gain), fit.chances
+    assert fit is not None
+    doubted = fit.sets_in_doubt()
+    if doubted is not None:
+        fit = Fit(patterns, chances, doubted, coincidences, fit)
+        fit.run()
+    fit.learn_chance(unseen=True)
+    return Learnt(fit.dependence(), fit.chances.u, fit.gain)
+
+
+class Shares(NamedTuple):
+    """Pairs by shared set and by set that entities have replaced, and the levels among them.
+
+    ``linked`` and ``sharing`` are the pairs of each pattern (those that share a set which was
+    counted among all records are left out of the latter), ``wrong`` those of entities by what is
+    seen and how many of it is wrong. ``beside`` has the levels beside shared sets, ``leaked`` how
+    many pairs share one more field for the same reason, and of how many.
+    """
+
+    by_set: FloatArray
+    by_entity: FloatArray
+    typed: FloatArray
+    m: FloatArray
+    linked: FloatArray
+    sharing: FloatArray
+    wrong: FloatArray
+    beside: FloatArray
+    leaked: FloatArray
+
+
+class Fit:
+    """Rates of patterns: by chance, by each shared set, by entities with each set replaced."""
+
+    def __init__(
+        self,
+        patterns: Patterns,
+        chances: Chances,
+        sets: Sets,
+        coincidences: Coincidences | None = None,
+        before: "Fit | None" = None,
+    ) -> None:
+        self.patterns, self.chances, self.coincidences = patterns, chances, coincidences
+        self.n_records = chances.n_records
+        n_levels = [levels.size for levels in chances.u]
+        self.offsets = np.concatenate([[0], np.cumsum(n_levels)]).astype(np.int64)
+        shown = patterns.levels >= 0
+        place = np.where(shown, patterns.levels + self.offsets[:-1], self.offsets[-1])
+        self.place = np.ascontiguousarray(place, dtype=np.int16)
+        self.gain = np.ascontiguousarray(patterns.log_gain)
+        weight = max(PSEUDO_PAIRS * self.n_records, FEWEST_PSEUDO)
+        expected = [falling_weights(n) / falling_weights(n).sum() for n in n_levels]
+        self.m: FloatArray = np.concatenate(expected)
+        self.typed: FloatArray = np.concatenate([typed_twice(n) for n in n_levels])
+        self.m_weights, self.typed_weights = weight * self.m, weight * self.typed
+        last = self.offsets[1:] - 1
+        self.m_weights = np.maximum(self.m_weights, LEAST_NEAR)
+        self.m_weights[last] = np.maximum(self.m_weights[last], LEAST_DIFFERENT)
+        self.sets = list(sets.shared)
+        self.known, self.couples, self.doubted = sets.known, sets.couples, sets.doubted
+        self.n_shared = np.array(list(sets.shared.values()))
+        self.shared = self._masks(self.sets)
+        self.leak = np.where(self._counted[:, None] | self.shared, 0.0, LEAK)
+        self.loose: FloatArray = np.zeros((len(self.sets), int(self.offsets[-1]) + 1))
+        self.replaced = self._masks([0, *sets.replaced])
+        self.rho_weights = weight * np.append(1.0, np.full(len(sets.replaced), REPLACED))
+        self.rho = self.rho_weights / self.rho_weights.sum()
+        self.tau = np.zeros(len(n_levels) + 1)
+        self.most_links = most_links(patterns, chances)
+        self.n_linked = FIRST_LINKS * self.most_links
+        self.shares: Shares | None = None
+        self.rows: IntArray = np.arange(patterns.number.size)
+        if before is not None:
+            self.m, self.tau, self.n_linked = before.m.copy(), before.tau, before.n_linked
+        elif coincidences is not None:
+            self.learn_chance()
+
+    def _masks(self, sets: list[int]) -> Masks:
+        n_fields = len(self.chances.u)
+        rows = [[(one >> f) & 1 == 1 for f in range(n_fields)] for one in sets]
+        return np.array(rows, dtype=bool).reshape(len(sets), n_fields)
+
+    @property
+    def wrong(self) -> FloatArray:
+        """The chance that a field is wrong, before the number of errors is weighed."""
+        result: FloatArray = 1 - self.m[self.offsets[:-1]]
+        return result
+
+    def run(self) -> None:
+        """Alternate between shares of patterns and parameters; drop sets without support."""
+        for step in range(STEPS):
+            if step == 0 or step - 1 in PRUNED_AT or step == STEPS - 1:
+                self.rows = np.arange(self.patterns.number.size)
+            self.shares = self._shares()
+            self._maximise(self.shares)
+            if step == 0 or step in PRUNED_AT or step == STEPS - 2:
+                self.learn_chance()
+            else:
+                # Most patterns are by chance alone; in between, the others are looked at.
+                (self.rows,) = np.nonzero(self.shares.linked + self.shares.sharing > NEGLIGIBLE)
+                self.learn_chance(rows=self.rows)
+            if step in PRUNED_AT:
+                self._prune(self.shares.by_entity)
+
+    def dependence(self) -> Dependence:
+        """Return what was learnt."""
+        most = LARGEST_SHARE * self.chances.n_pairs
+        n_shared = self.n_shared * (most / max(self.n_shared.sum(), most, 1.0))
+        return self._learnt(n_shared)
+
+    def _learnt(self, n_shared: FloatArray) -> Dependence:
+        return Dependence(
+            self.shared,
+            n_shared,
+            self.chances.n_pairs,
+            self.typed,
+            self.replaced,
+            self.rho,
+            self.rho_weights,
+            self.m,
+            self.m_weights,
+            self.leak,
+            self.loose,
+            ~self._counted,
+            self.tau,
+        )
+
+    def sets_in_doubt(self) -> Sets | None:
+        """Return the sets with those that would explain links better than errors do, if any.
+
+        Pairs that agree on a set alone are unrelated records that share it, or records of one
+        entity in which all else was replaced at once.
+        """
+        whole = (1 << len(self.chances.u)) - 1
+        shared, replaced = dict(zip(self.sets, self.n_shared.tolist(), strict=True)), []
+        for one, n_pairs in find_doubts(self._rates()).items():
+            rest = whole & ~one
+            may_share, may_replace = self._readings(one, rest)
+            if may_share:
+                shared.setdefault(one, n_pairs)
+            if may_replace and 2 <= rest.bit_count() <= (len(self.chances.u) + 1) // 2:
+                replaced.append(rest)
+        doubted = {*shared} - {*self.sets}
+        if not doubted and not replaced:
+            return None
+        bits = (self.replaced[1:] @ (1 << np.arange(self.replaced.shape[1]))).tolist()
+        replaced = [one for one in replaced if one not in bits]
+        return Sets(shared, self.known, [*bits, *replaced], self.couples, (*doubted, *replaced))
+
+    def _readings(self, agreed: int, rest: int) -> tuple[bool, bool]:
+        """Tell whether a set may be shared by unrelated records, and whether the rest be replaced.
+
+        What unrelated records share, as they do an address, is what changes at once, too: where one
+        reading has such fields together and the other has not, that one counts. But who agrees on
+        far more than differs is the same.
+        """
+        known = [*self.couples, *(one for one in self.sets if one.bit_count() >= 2)]
+        together, moved = (any(not few & ~many for few in known) for many in (agreed, rest))
+        says = [
+            -np.log(float(u[0])) * float(self.chances.shows[1 << f])
+            for f, u in enumerate(self.chances.u)
+        ]
+        agreeing, differing = (
+            sum(bits for f, bits in enumerate(says) if many >> f & 1) for many in (agreed, rest)
+        )
+        may_share = together >= moved and agreeing < FAR_MORE * differing
+        return may_share, moved >= together or not may_share
+
+    def _rates(self) -> Rates:
+        """Return how many pairs are expected to show the patterns of links that differ."""
+        assert self.shares is not None
+        differ = (self.patterns.levels > 0).any(axis=1)
+        (rows,) = np.nonzero((self.shares.linked > DOUBTFUL_LINKS) & differ)
+        place, gain = self.place[rows].astype(np.int32), self.gain[rows]
+        replaced = (self.replaced @ (1 << np.arange(self.replaced.shape[1]))).astype(np.int64)
+        tilts = error_counts.tilts(self.wrong, self.tau)
+        linked = class_weights(place, replaced, self.rho, self.m, tilts, self.offsets)
+        linked *= kept_gains(place, gain, replaced, int(self.offsets[-1]))
+        learnt = self._learnt(self.n_shared)
+        unlinked = self.chances.n_pairs * np.exp(learnt.log_unlinked(place, gain))
+        expected = unlinked + self.n_linked * linked.sum(axis=1)
+        return Rates(self.patterns.number[rows], expected, learnt.log_typed(place, gain))
+
+    def learn_chance(self, unseen: bool = False, rows: IntArray | None = None) -> None:
+        """Take what is linked, as things stand, out of the pairs that agree.
+
+        Then patterns have other gains; of some of them, or of all.
+        """
+        known, patterns = self.coincidences, self.patterns
+        if known is None:
+            return
+        if self.shares is None:
+            exact = self.m[self.offsets[:-1]]
+            taken = known.first_links(self.n_linked, self.n_records, exact)
+            of_all = np.zeros(len(taken))
+        else:
+            pairs = self.shares.linked
+            taken = known.counted(patterns, pairs)
+            of_all = pairs @ (patterns.levels >= 0)
+        u, of_value = known.chances(taken, of_all, unseen)
+        if rows is None:
+            self.gain = known.gains(patterns.levels, known.band, of_value)
+        else:
+            self.gain[rows] = known.gains(patterns.levels[rows], known.band[rows], of_value)
+        self.chances = self.chances._replace(u=u)
+
+    def _shares(self, threads: int | None = None) -> Shares:
+        """Divide the pairs of each pattern among shared sets and entities; chance has the rest."""
+        n_sets, n_fields = len(self.sets), len(self.chances.u)
+        bits = 1 << np.arange(n_fields)
+        sets: IntArray = np.concatenate([self.shared @ bits, ~self.replaced @ bits]).astype(int)
+        chance = np.concatenate([self.n_shared, self.n_linked * self.rho])
+        log_sets = np.log(np.maximum(chance, 1e-300))
+        log_levels = np.log(np.maximum([np.append(self.typed, 1), np.append(self.m, 1)], 1e-300))
+        log_rest = float(np.log(max(self.chances.n_pairs, 1.0)))
+        counts = np.concatenate([~self._counted, np.ones(len(self.replaced), dtype=bool)])
+        log_tilt = np.log(np.maximum(error_counts.tilts(self.wrong, self.tau), 1e-300))
+        whole = self.rows.size == self.patterns.number.size
+        rows: IntArray | slice = slice(None) if whole else self.rows
+        place, gain, number = self.place[rows], self.gain[rows], self.patterns.number[rows]
+        linked, sharing = np.zeros((2, number.size))
+        shapes = (
+            *((sets.size,), log_levels.shape, log_tilt.shape),
+            *((n_sets, log_levels.shape[1]), (2, n_sets, n_fields)),
+        )
+
+        def part(first: int, last: int) -> list[FloatArray]:
+            totals, found, *more = (np.zeros(shape) for shape in shapes)
+            given = place, gain, number, log_levels, log_rest, sets, log_sets, n_sets
+            how = counts, self.leak, np.exp(self.loose), log_tilt, self.offsets, first, last
+            share_out(*given, *how, totals, found, linked, sharing, *more)
+            return [totals, found, *more]
+
+        parts = over_ranges(part, number.size, RANGE, threads)
+        empty = [np.zeros(shape) for shape in shapes]
+        totals, found, *more = (
+            np.sum(arrays, axis=0) for arrays in zip(empty, *parts, strict=True)
+        )
+        wrong, beside, leaked = more
+        return Shares(
+            by_set=totals[:n_sets],
+            by_entity=totals[n_sets:],
+            typed=found[0, :-1],
+            m=found[1, :-1],
+            linked=self._spread(linked),
+            sharing=self._spread(sharing),
+            wrong=wrong,
+            beside=beside,
+            leaked=leaked,
+        )
+
+    def _spread(self, of_rows: FloatArray) -> FloatArray:
+        """Return numbers of the patterns that were looked at, and 0 for the others."""
+        result = np.zeros(self.patterns.number.size)
+        result[self.rows] = of_rows
+        return result
+
+    @property
+    def _counted(self) -> Masks:
+        """Which shared sets were counted among all pairs of records."""
+        return np.array([one in self.known for one in self.sets], dtype=bool)
+
+    def _maximise(self, shares: Shares) -> None:
+        self.n_shared = shares.by_set.copy()
+        counted = self._counted
+        for k in np.flatnonzero(counted):
+            # Pairs that agree on little are seldom candidates: these were counted among all.
+            larger = (self.shared & self.shared[k]).sum(axis=1) == self.shared[k].sum()
+            alike = self.known[self.sets[k]] - self._alike_entities(self.shared[k])
+            exact = float(np.prod(self.typed[self.offsets[:-1][self.shared[k]]]))
+            rest = alike / exact - self.n_shared[larger & ~counted].sum()
+            self.n_shared[k] = max(rest, 1.0)
+        self.n_linked = min(float(shares.by_entity.sum()), self.most_links)
+        rho = shares.by_entity + self.rho_weights
+        self.rho = rho / rho.sum()
+        self.typed = self._scaled(shares.typed + self.typed_weights)
+        self._maximise_beside(shares)
+        self._maximise_errors(shares)
+
+    def _maximise_errors(self, shares: Shares) -> None:
+        """Find the chances of errors by field, and how many a record has."""
+        records, hidden = self._hidden_errors(shares.wrong)
+        counted = shares.m + self.m_weights
+        first, ends = self.offsets[:-1], self.offsets[1:]
+        prior_right = self.m_weights[first]
+        prior_wrong = np.add.reduceat(self.m_weights, first) - prior_right
+        seen = np.add.reduceat(shares.m, first) - shares.m[first]
+        n_wrong = seen + hidden + prior_wrong
+        n_right = records.sum() - seen - hidden + prior_right
+        wrong = error_counts.fit_wrong(
+            self.wrong, self.tau, n_wrong, np.maximum(n_right, 1e-9), float(records.sum())
+        )
+        base = error_counts.chances_of_all(wrong)
+        tau = error_counts.falling(error_counts.fit_tau(records, base))
+        wrong, tau = error_counts.balanced(wrong, tau)
+        self.tau = error_counts.falling(tau)
+        for f, (a, b) in enumerate(zip(first, ends, strict=True)):
+            near = counted[a + 1 : b]
+            self.m[a] = 1 - wrong[f]
+            self.m[a + 1 : b] = wrong[f] * near / near.sum()
+
+    def _hidden_errors(self, wrong: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the expected records by number of errors, and errors by field that is hidden."""
+        n_fields = self.wrong.size
+        chances = error_counts.count_chances(self.wrong)
+        weight = np.append(np.exp(self.tau - self.tau.max()), np.zeros(n_fields + 1))
+        seen, k = np.nonzero(wrong)
+        others = len(chances) - 1 - seen
+        numbers = k[:, None] + np.arange(n_fields + 1)
+        rates = chances[others] * weight[numbers]
+        rates *= (wrong[seen, k] / np.maximum(rates.sum(axis=1), 1e-300))[:, None]
+        records = np.bincount(numbers.ravel(), rates.ravel(), 2 * n_fields + 1).astype(float)
+        hidden = np.zeros(n_fields)
+        for f, chance in enumerate(self.wrong):
+            rows = others >> f & 1 == 1
+            own = others[rows]
+            part = chances[own ^ (1 << f), :-1] / np.maximum(chances[own, 1:], 1e-300)
+            hidden[f] = chance * float((part * rates[rows, 1:]).sum())
+        return records[: n_fields + 1], hidden
+
+    def _maximise_beside(self, shares: Shares) -> None:
+        """Find what records that share a set have in common besides."""
+        leaked, of_all = shares.leaked
+        chance = (leaked + LEAK_PAIRS * LEAK) / (of_all + LEAK_PAIRS)
+        counted = self._counted
+        fixed = counted[:, None] | self.shared
+        self.leak = np.where(fixed, 0.0, np.minimum(chance, MOST_LEAK))
+        self.loose = np.zeros_like(self.loose)
+        for f, (first, u) in enumerate(zip(self.offsets[:-1], self.chances.u, strict=True)):
+            levels = np.flatnonzero(~self.chances.agrees[f])
+            sets = np.flatnonzero(~fixed[:, f])
+            if levels.size < 2 or not sets.size:
+                continue
+            expected = u[levels] / u[levels].sum()
+            seen = shares.beside[sets][:, first + levels]
+            share = (seen + LEAK_PAIRS * expected) / (seen.sum(axis=1, keepdims=True) + LEAK_PAIRS)
+            self.loose[np.ix_(sets, first + levels)] = np.log(share / expected)
+
+    def _alike_entities(self, fields: Masks) -> float:
+        """Return how many pairs of one entity agree exactly on some fields, as things stand."""
+        first = self.offsets[:-1][fields]
+        by_chance = np.array([levels[0] for levels in self.chances.u])[fields]
+        exact = np.where(self.replaced[:, fields], by_chance, self.m[first])
+        return self.n_linked * float(self.rho @ exact.prod(axis=1))
+
+    def _scaled(self, counts: FloatArray) -> FloatArray:
+        """Scale the levels of each field to sum to one."""
+        totals = np.add.reduceat(counts, self.offsets[:-1])
+        result: FloatArray = counts / np.repeat(totals, np.diff(self.offsets))
+        return result
+
+    def _prune(self, by_entity: FloatArray) -> None:
+        """Drop sets that explain few pairs, but for those that are asked about."""
+        least = max(LEAST_SHARE * self.n_records, LEAST_PAIRS)
+        kept = (self.n_shared > least) | np.isin(self.sets, self.doubted)
+        self.sets = [one for one, stays in zip(self.sets, kept, strict=True) if stays]
+        self.n_shared, self.shared = self.n_shared[kept], self.shared[kept]
+        self.leak, self.loose = self.leak[kept], self.loose[kept]
+        bits = self.replaced @ (1 << np.arange(self.replaced.shape[1]))
+        stays = (by_entity > least) | np.isin(bits, (0, *self.doubted))
+        self.replaced, self.rho_weights = self.replaced[stays], self.rho_weights[stays]
+        self.rho = self.rho[stays] / self.rho[stays].sum()
