@@ -65,6 +65,13 @@ def test_lists_in_the_order_of_a_layout():
     np.testing.assert_array_equal(lists.group, [-1, -1, 0, 0, -1])
 
 
+def test_some_records_have_what_is_said_of_them_alone():
+    some = of((0, 1, "same"), (1, 3, "same", 0.1), (4, 3, "different")).among(np.array([1, 3, 4]))
+    assert some.n_records == 3
+    np.testing.assert_array_equal(some.pairs, [[0, 1], [1, 2]])
+    np.testing.assert_allclose(some.log_factor, [np.log(9), -np.inf])
+
+
 def test_nothing_said_is_nothing_listed():
     assert not Answers.none(5)
     assert all(array.size == 0 for array in Answers.none(5).lists())

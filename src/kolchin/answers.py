@@ -151,6 +151,15 @@ class Answers:
         factor = np.tile(self.log_factor[said], 2)[by_place]
         return AnswerLists(starts, other[by_place].astype(np.int32), factor, group.astype(np.int32))
 
+    def among(self, rows: IntArray) -> "Answers":
+        """Return what is said of some records, ascending, numbered as they stand there."""
+        place = np.full(self.n_records, -1, dtype=np.int32)
+        place[rows] = np.arange(rows.size, dtype=np.int32)
+        pairs = place[self.pairs]
+        inside = np.all(pairs >= 0, axis=1)
+        said = self.log_together[inside], self.log_apart[inside]
+        return Answers(rows.size, pairs[inside], *said)
+
     def log_factor_of(self, one: int, two: int) -> float:
         """Return the log weight of one pair together, over apart; 0 if nothing is said of it."""
         if self.groups[one] == self.groups[two]:

@@ -44,6 +44,12 @@ SAID = {
     ],
 }
 MIXED = SAID["mixed"]
+FEW = [
+    pytest.param(said, id=name, marks=[] if name in ("uncertain", "mixed") else pytest.mark.slow)
+    for name, said in SAID.items()
+]
+"""Where all takes long, half of it is for the slow tests."""
+
 SOURCES = [-1, 0, -1, -1, 0, 1]
 
 
@@ -208,7 +214,7 @@ def test_all_that_is_possible_is_reached(said, visits):
 # --- forests, regrouping and shards -----------------------------------------------------------
 
 
-@pytest.mark.parametrize("said", SAID.values(), ids=SAID)
+@pytest.mark.parametrize("said", FEW)
 @pytest.mark.parametrize("name", ["NBNB", "PitmanYor", "NBD"])
 def test_forests(name, said, monkeypatch):
     forced.let_forests_be_grown(monkeypatch)
@@ -216,7 +222,7 @@ def test_forests(name, said, monkeypatch):
     assert min(p_values.values()) > SMALLEST_P, p_values
 
 
-@pytest.mark.parametrize("said", SAID.values(), ids=SAID)
+@pytest.mark.parametrize("said", FEW)
 @pytest.mark.parametrize("name", ["NBNB", "PitmanYor", "NBD"])
 def test_regrouping(name, said, monkeypatch):
     forced.let_equals_regroup(monkeypatch)
@@ -225,7 +231,7 @@ def test_regrouping(name, said, monkeypatch):
 
 
 @pytest.mark.parametrize("bounds", [test_shards.TWO, test_shards.ODD], ids=["two", "odd"])
-@pytest.mark.parametrize("said", SAID.values(), ids=SAID)
+@pytest.mark.parametrize("said", FEW)
 @pytest.mark.parametrize("name", ["NBNB", "NBD", "PitmanYor"])
 def test_answers_in_shards(name, said, bounds):
     """Of a pair in two shards nothing changes in a round, so its answer counts all the same."""

@@ -138,6 +138,22 @@ def test_the_command_takes_files_and_resume_still_knows(tmp_path):
     assert wrong.exit_code == 2
 
 
+@pytest.mark.parametrize("likelihood", ["compared", "categorical"])
+def test_answers_hold_when_records_are_added(likelihood):
+    """New rows, and some gone: the same records are tied and parted, wherever they stand now."""
+    said = {"same": [("p0", "p2")], "different": [("p4", "p5"), ("p6", "p7")]}
+    table = people()
+    result = kp.resolve(table[:50], id="id", likelihood=likelihood, **said, **SHORT)
+    copies = table[[0, 4, 6, 8]].with_columns(id=pl.Series([f"q{k}" for k in range(4)]))
+    after = result.update(pl.concat([table[50:], copies]), delete=["p1"], progress=False)
+    assert after.entities.height == 63
+    assert together(after, "p0", "p2").all()
+    assert not together(after, "p4", "p5").any()
+    assert not together(after, "p6", "p7").any()
+    assert after.summary()["settings"]["answers"]["different"] == 2
+    assert together(after, "q0", "p0").any()
+
+
 # --- answers of a review ----------------------------------------------------------------------
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
+from kolchin.answers import Answers
 from kolchin.comparison.adding import compare_added
 from kolchin.likelihoods import DirichletCategorical
 from kolchin.likelihoods.extending import extended
@@ -53,6 +54,7 @@ def extended_model(learnt: Model, given: Input, settings: Settings) -> Model:
     model.compared, model.comparisons = found
     own = learnt.likelihood
     model.likelihood = DirichletCategorical(records.select([]), own.delta, own.tied)
+    model.answers = Answers.of(records.n_records, (*settings.known, *settings.reviewed))
     if settings.one_per_source:
         model.sources = source_numbers(given.source).astype(np.int32)
     return model

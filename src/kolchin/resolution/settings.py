@@ -165,8 +165,21 @@ class Settings:
         return replace(self, draws=draws)
 
     def without_sources(self) -> Self:
-        """Return the same, in which sources do not matter: they say nothing of chances."""
-        return replace(self, one_per_source=False)
+        """Return the same, in which sources and answers do not matter: chances hang on neither."""
+        return replace(self, one_per_source=False, known=(), reviewed=())
+
+    def moved(self, row_before: IntArray) -> Self:
+        """Return the same for a table whose records stood elsewhere before (-1: nowhere).
+
+        What was said of records that are gone or changed is left out.
+        """
+        now = {int(row): place for place, row in enumerate(row_before.tolist()) if row >= 0}
+
+        def kept(answers: tuple[Known, ...]) -> tuple[Known, ...]:
+            own = [one for one in answers if one.one in now and one.two in now]
+            return tuple(sorted(one._replace(one=now[one.one], two=now[one.two]) for one in own))
+
+        return replace(self, known=kept(self.known), reviewed=kept(self.reviewed))
 
     def words(self) -> dict[str, Any]:
         """Return the settings as people read them."""

@@ -18,7 +18,6 @@ from kolchin.resolution.directory import RESULTS, RunDirectory
 from kolchin.resolution.display import Display
 from kolchin.resolution.extending import extended_model, without_base
 from kolchin.resolution.identity import Before
-from kolchin.resolution.inputs import Input
 from kolchin.resolution.session import Session, write_results
 from kolchin.resolution.settings import AUTO, limit_for
 from kolchin.sampling.updating import updated
@@ -59,7 +58,7 @@ def update(
         found = found._replace(given=replace(found.given, before=before))
         _tell(display, found)
         if result._model.compared is None:
-            return _run_again(result, found.given, directory, display)
+            return _run_again(result, found, directory, display)
         return _drawn_given_parameters(result, found, directory, seed, display)
 
 
@@ -82,7 +81,8 @@ def _drawn_given_parameters(
     began = time.monotonic()
     display.phase("comparing the new records")
     given, row_before = found
-    model = extended_model(result._base_model, given, result._settings)
+    settings = result._settings.moved(row_before)
+    model = extended_model(result._base_model, given, settings)
     compared = time.monotonic()
     display.phase("drawing what they touch")
     seed = result._settings.seed if seed is None else seed
@@ -91,7 +91,7 @@ def _drawn_given_parameters(
     posterior = updated(result.posterior, model, row_before, row_before < 0, stream)
     seconds = {"comparing": compared - began, "sampling": time.monotonic() - compared}
     base = result._base_model
-    made = Result(given, result._settings, posterior, "updated", seconds, model)
+    made = Result(given, settings, posterior, "updated", seconds, model)
     made.__dict__["_base_model"] = base
     if directory is not None:
         made.directory = directory.path
@@ -196,21 +196,21 @@ def _exchange(path: Path, beside: Path) -> None:
 
 
 def _run_again(
-    result: "Result", given: Input, directory: RunDirectory | None, display: Display
+    result: "Result", found: Grown, directory: RunDirectory | None, display: Display
 ) -> "Result":
     """Resolve all records anew, with the same settings: categories have no candidates to go by."""
-    given = without_base(given)
-    model: Model = result._settings.model(given.records, given.source)
+    given, settings = without_base(found.given), result._settings.moved(found.row_before)
+    model: Model = settings.model(given.records, given.source)
     limit = limit_for(AUTO, model.n_records)
     if directory is None:
-        return Session(given, result._settings, model, None, limit, display, {}).run()
+        return Session(given, settings, model, None, limit, display, {}).run()
     with directory.locked():
         asked = {
-            "settings": result._settings.to_json(),
+            "settings": settings.to_json(),
             "input": None,
             "merged": False,
             "safe_csv": False,
             "seconds": {},
         }
         given = directory.begin(given, asked)
-        return Session(given, result._settings, model, directory, limit, display, {}).run()
+        return Session(given, settings, model, directory, limit, display, {}).run()

@@ -150,6 +150,8 @@ def _part_of(model: Model, rows: IntArray) -> Model:
     part.likelihood = DirichletCategorical(part.records.select(equal), own.delta, own.tied)
     part.compared = restricted(model.compared, rows)
     part.sources = model.sources[rows] if model.sources.size else model.sources
+    # What is said of a record here and one that stays outside tells nothing: they stay apart.
+    part.answers = model.answers.among(rows)
     part.prior = _of_all(model.prior, model.n_records)
     return part
 
@@ -229,6 +231,7 @@ class _Redrawing:
         chain.prior_values = self._prior_values(drawn)
         inside = size_counts(_labels(chain.following))
         chain.size_counts = _added_counts(inside, self._outside_counts(t))
+        chain.cluster_count[0] = chain.size_counts.sum()
         chain._tabulate()
 
     def _prior_values(self, drawn: Mapping[str, Any]) -> Values:
@@ -297,9 +300,9 @@ def _clusters(following: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[
 
 
 def _added_counts(one: IntArray, other: IntArray) -> IntArray:
-    """Add up histograms of sizes; entry 0 has the number of clusters."""
+    """Add up histograms of sizes."""
     counts = np.zeros(max(one.size, other.size), dtype=np.int64)
     counts[: one.size] += one
     counts[: other.size] += other
-    counts[0] = counts[1:].sum()
+    counts[0] = 0
     return counts
