@@ -16,8 +16,8 @@ import numpy as np
 from numba import njit
 
 from kolchin import kernels
-from kolchin.sampling.layout import Layout, Lists
-from kolchin.sampling.proposals import Mixture
+from kolchin.sampling.layout import Layout, PairTables
+from kolchin.sampling.proposals.mixture import PairMixture
 
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 N_FIELDS, N_VALUES, DELTA = 9, 50, 0.05
@@ -45,7 +45,7 @@ def problem(n_records, rng, paired):
     second = (first + 1 + rng.integers(0, n_records - 1, first.size)) % n_records
     listed = np.stack([first, second], axis=1).astype(np.int32)
     layout = Layout.single(n_records)
-    mixture = Mixture(0.05, Lists.of(layout, listed, np.ones(len(listed))))
+    mixture = PairMixture(0.05, PairTables.of(layout, listed, np.ones(len(listed))))
     pairs = mixture.in_shard(layout.shard(0))
     _, labels = np.unique(entity, return_inverse=True)
     return data, pairs, labels

@@ -1,6 +1,6 @@
 """What a round of the sharded sampler sends to shards and gets back, and how long it takes.
 
-    python benchmarks/rounds.py [--n 100000] [--blocks 8] [--rounds 20] [--warmup 20] [--seed 1]
+    python benchmarks/executors.py [--n 100000] [--blocks 8] [--rounds 20] [--warmup 20] [--seed 1]
                                 [--engine pool:2] [--engine dask://host:port] [--tasks 4]
 
 Bytes of arrays: to each shard the parameters alone (delta, m, rho, those of the prior with mu, and
@@ -20,13 +20,13 @@ import numpy as np
 from kolchin import Model
 from kolchin.engines import engine_for
 from kolchin.records.loading import load
-from kolchin.sampling import rounds
-from kolchin.sampling.candidates import candidate_pairs, kernel_data
+from kolchin.sampling.shards import executors
+from kolchin.sampling.proposals.candidates import candidate_pairs, kernel_data
 from kolchin.sampling.chain import Chain
-from kolchin.sampling.ground import ground_of
-from kolchin.sampling.layout import RECORDS_A_BLOCK, arranged
-from kolchin.sampling.proposals import Proposals
-from kolchin.sampling.starts import start_labels
+from kolchin.sampling.problem import pose_problem
+from kolchin.sampling.layout import RECORDS_A_BLOCK, lay_out
+from kolchin.sampling.proposals.mixture import ObservedPairs
+from kolchin.sampling.run.starts import start_labels
 from kolchin.simulation.people import simulate_people
 from kolchin.work import here, workplace
 
@@ -103,13 +103,13 @@ def built(n_records, n_blocks, seed):
     model = Model(load(table, id="rec_id", truth="ent_id").records)
     pairs, scores = candidate_pairs(model)
     even = float(np.log(n_records))
-    layout = arranged(n_records, pairs, scores, even, n_blocks)
+    layout = lay_out(n_records, pairs, scores, even, n_blocks)
     if layout.n_blocks == 1:
         raise SystemExit("Too many likely links lie between blocks: try fewer (--blocks).")
     data, pairs = kernel_data(model, layout), layout.moved(pairs)
     rng = np.random.Generator(np.random.SFC64(seed))
     labels = start_labels(rng, "blocks", n_records, pairs[scores > even], data.source)
-    return Chain(model, rng, labels, layout=layout, data=data), Proposals(pairs)
+    return Chain(model, rng, labels, layout=layout, data=data), ObservedPairs(pairs)
 
 
 def warm_up(chain, proposals, n_rounds):
@@ -185,9 +185,9 @@ class Watched:
 
 def in_tasks(chain, n_rounds, name, n_tasks, work):
     """Time rounds that are made by tasks, and return where they lead."""
-    ground_of(chain.model, chain.layout, work)
+    pose_problem(chain.model, chain.layout, work)
     threads, watched = chain.hands, Watched(work.engine)
-    chain.hands = rounds.OnEngine(watched, work.store, chain.layout, "chain")
+    chain.hands = executors.EngineExecutor(watched, work.store, chain.layout, "chain")
     timed(chain, 2, n_tasks)  # workers start, and load their kernels
     watched.beyond.clear()
     rings = shown(chain, n_rounds, f"{name}, {n_tasks} tasks", n_tasks, watched.beyond)
@@ -208,10 +208,10 @@ def main():
     n_blocks = given.blocks or max(FEWEST_BLOCKS, round(given.n / RECORDS_A_BLOCK))
     chain, proposals = built(given.n, n_blocks, given.seed)
     warm_up(chain, proposals, given.warmup)
-    advance, counts = rounds.advance, Counts()
-    rounds.advance = counts.watching(advance)
+    advance, counts = executors.advance, Counts()
+    executors.advance = counts.watching(advance)
     timed(chain, given.rounds, 1)
-    rounds.advance = advance
+    executors.advance = advance
     print(
         f"{given.n:,} records in {chain.layout.n_blocks} blocks, {chain.n_clusters:,} clusters, "
         f"{chain.moves_a_step:,} moves a round\n"

@@ -6,14 +6,15 @@ from sharding import SHORT, drawn
 
 import kolchin as kp
 from kolchin import kernels
-from kolchin.sampling import rounds, weights
-from kolchin.sampling.candidates import candidate_pairs
+from kolchin.sampling.shards import executors
+from kolchin.sampling import weights
+from kolchin.sampling.proposals.candidates import candidate_pairs
 from kolchin.sampling.layout import Layout
-from kolchin.sampling.learning import Learning
-from kolchin.sampling.plan import checked_plan
-from kolchin.sampling.runner import Run, _moments
-from kolchin.sampling.shards import Learnt, Sent, advance
-from kolchin.sampling.starts import STARTS, start_labels
+from kolchin.sampling.proposals.learning import LearningTask
+from kolchin.sampling.run.run_settings import check_run_settings
+from kolchin.sampling.run.runner import Run, _moments
+from kolchin.sampling.shards.advancing import LearnedPairs, RoundInput, advance
+from kolchin.sampling.run.starts import STARTS, start_labels
 from kolchin.store import Directory
 from kolchin.work import workplace
 
@@ -52,9 +53,9 @@ def test_it_is_sampled_in_shards_by_tasks(model, sharded, inline, monkeypatch):
     run = inline.run
     monkeypatch.setattr(inline, "run", lambda task, items: seen.append(items) or run(task, items))
     drawn(model, engine=inline)
-    learning = [items for items in seen if isinstance(items[0], Learning)]
+    learning = [items for items in seen if isinstance(items[0], LearningTask)]
     # At the start, and at some steps of warm-up.
-    plan = checked_plan(*(SHORT[name] for name in PLANNED), None, STARTS, model.n_records)
+    plan = check_run_settings(*(SHORT[name] for name in PLANNED), None, STARTS, model.n_records)
     times = 1 + len(_moments(plan.learning) - {0})
     assert [len(items) for items in learning] == [1] * times * SHORT["chains"]
     seen = [items for items in seen if items not in learning]
@@ -67,15 +68,15 @@ def test_it_is_sampled_in_shards_by_tasks(model, sharded, inline, monkeypatch):
 
 def test_a_wrong_order_of_shards_is_seen(model, serial, inline, monkeypatch):
     """The comparison sees a single sum of floating-point numbers made in another order."""
-    advance = rounds.OnEngine.advance
-    monkeypatch.setattr(rounds.OnEngine, "advance", lambda *given: advance(*given)[::-1])
+    advance = executors.EngineExecutor.advance
+    monkeypatch.setattr(executors.EngineExecutor, "advance", lambda *given: advance(*given)[::-1])
     assert drawn(model, engine=inline) != serial
 
 
 def test_the_store_holds_the_last_state_alone(model, sharded, inline, tmp_path):
     from kolchin.work import Work
 
-    plan = checked_plan(2, 4, 8, 1, None, STARTS, model.n_records)
+    plan = check_run_settings(2, 4, 8, 1, None, STARTS, model.n_records)
     run = Run.begin(model, plan, 1, Work(inline, Directory(tmp_path)))
     run.go_on()
     # What was learnt is there, and not in the memory of the driver as well.
@@ -89,7 +90,7 @@ def test_the_store_holds_the_last_state_alone(model, sharded, inline, tmp_path):
 
 def test_a_shard_looks_at_nothing_outside(model, sharded):
     """Not even while clusters are taken apart: the rings of other records may not be there."""
-    plan = checked_plan(1, 4, 8, 1, None, "random", model.n_records)
+    plan = check_run_settings(1, 4, 8, 1, None, "random", model.n_records)
     (worker,) = Run.begin(model, plan, 1).workers
     chain = worker.chain
     # Pairs across blocks, as no start has them.
@@ -97,9 +98,9 @@ def test_a_shard_looks_at_nothing_outside(model, sharded):
         start_labels(chain.rng, "random", model.n_records, np.empty((0, 2), np.int32))
     )
     worker._learn()
-    given = weights.Given.drawn(chain.rng, model, chain.prior_values, chain.counts, 50)
-    sent = Sent(chain.own_values["delta"], chain.ratios, given, 500, True, chain.key, 1)
-    learnt = Learnt(chain.mixture, chain.loose)
+    given = weights.Auxiliaries.drawn(chain.rng, model, chain.prior_values, chain.counts, 50)
+    sent = RoundInput(chain.own_values["delta"], chain.ratios, given, 500, True, chain.key, 1)
+    learnt = LearnedPairs(chain.mixture, chain.loose)
     reached = 0
     for shard in chain.layout.shards(chain.rng):
         first, last, then, end = shard.within
@@ -125,7 +126,7 @@ def test_a_temporary_store_is_for_its_user_alone(inline):
 def test_versions_hold_the_rings_of_their_blocks():
     layout = Layout(np.array([0, 3, 5, 9]))
     rings = np.arange(9, dtype=np.int32)[::-1].copy()
-    version = rounds.Version.of(layout, (2, 0), rings)
+    version = executors.BlockRings.of(layout, (2, 0), rings)
     back = np.full(9, -1, dtype=np.int32)
     version.written(layout, (0,), back)
     assert back.tolist() == [8, 7, 6, -1, -1, -1, -1, -1, -1]

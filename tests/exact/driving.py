@@ -6,16 +6,16 @@ from enumeration import index_of_rings, partitions, sizes_of_all
 from kolchin import kernels
 from kolchin.kernels.arrays import Scratch
 from kolchin.sampling.chain import Chain
-from kolchin.sampling.layout import Layout, Lists
-from kolchin.sampling.link_proposals import list_proposals
-from kolchin.sampling.proposals import Mixture
+from kolchin.sampling.layout import Layout, PairTables
+from kolchin.sampling.proposals.link_proposals import list_proposals
+from kolchin.sampling.proposals.mixture import PairMixture
 
 
 def unequal_pairs(n_records):
     """Few pairs with very unequal weights, and a share of uniform ones."""
     listed = np.array([[0, 1], [2, 4], [1, 3], [0, n_records - 1]], dtype=np.int32)
     weight = np.array([1.0, 0.02, 0.3, 4.0])
-    return Mixture(0.3, Lists.of(Layout.single(n_records), listed, weight))
+    return PairMixture(0.3, PairTables.of(Layout.single(n_records), listed, weight))
 
 
 PAIRS = {"uniform": lambda n_records: None, "unequal": unequal_pairs}

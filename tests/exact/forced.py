@@ -8,9 +8,9 @@ from driving import Driver, unequal_picks
 
 from kolchin.priors.base import SizeCounts
 from kolchin.sampling.layout import Layout
-from kolchin.sampling.loose import loose_pairs
-from kolchin.sampling.marginal import Typical
-from kolchin.sampling.proposals import LOOSE_ODDS
+from kolchin.sampling.proposals.attach_lists import list_loose_pairs
+from kolchin.sampling.moves.forest.parameters_given_forest import TypicalState
+from kolchin.sampling.proposals.mixture import LOOSE_ODDS
 
 TWINS = np.array(
     [[0, 0, 1], [0, 0, 1], [0, 1, 1], [0, -1, 1], [0, 1, 2], [0, -1, 1]], dtype=np.int32
@@ -28,14 +28,14 @@ def let_forests_be_grown(monkeypatch, uniform=0.3, typical=True):
         listed = np.array(list(combinations(range(model.n_records), 2))[::2], dtype=np.int32)
         unequal = np.random.default_rng(3).exponential(scale=2.0, size=len(listed))
         log_odds = np.log(LOOSE_ODDS) - 0.01 - unequal
-        loose = loose_pairs(Layout.single(model.n_records), listed, log_odds)
+        loose = list_loose_pairs(Layout.single(model.n_records), listed, log_odds)
         chain = driver.chain
         chain.loose, chain.n_rounds = loose, 3
         chain.picks = unequal_picks(model.n_records, listed)._replace(uniform=uniform)
         if typical:
             counts = SizeCounts.of(np.array([0, 2, 2]))
             delta = np.full(model.likelihood.n_fields, 0.2)
-            chain.typical = Typical(delta, chain.prior_values, counts)
+            chain.typical = TypicalState(delta, chain.prior_values, counts)
         monkeypatch.setattr(chain, "_regroup", lambda picks: None)
         return driver
 
@@ -50,7 +50,7 @@ def let_equals_regroup(monkeypatch, change=lambda picks: picks):
         driver = Driver(model, pairs, seed)
         chain, n_records = driver.chain, model.n_records
         listed = np.array(list(combinations(range(n_records), 2))[1:], dtype=np.int32)
-        chain.loose = loose_pairs(Layout.single(n_records), listed, np.full(len(listed), -3.0))
+        chain.loose = list_loose_pairs(Layout.single(n_records), listed, np.full(len(listed), -3.0))
         chain.picks, chain.n_rounds = change(unequal_picks(n_records, listed)), 4
         monkeypatch.setattr(chain, "_redraw", lambda picks: chain._refresh_fields())
         return driver

@@ -17,7 +17,7 @@ from kolchin.likelihoods import Exemplar, Outcomes
 from kolchin.records import Records
 from kolchin.sampling.chain import Chain
 from kolchin.sampling.layout import Layout
-from kolchin.sampling.loose import loose_pairs
+from kolchin.sampling.proposals.attach_lists import list_loose_pairs
 
 SMALLEST_P = 1e-4
 N_LEVELS = (3, 2, 4)
@@ -156,7 +156,7 @@ def test_visits_and_attaching_keep_the_posterior(name):
     chain = driver.chain
     listed = np.array(list(combinations(range(6), 2))[1:], dtype=np.int32)
     odds = np.linspace(-6.0, -2.4, len(listed))
-    loose = loose_pairs(Layout.single(6), listed, odds)
+    loose = list_loose_pairs(Layout.single(6), listed, odds)
     chain.loose = loose._replace(share=4.0, joinings=99.0)
     start = np.random.default_rng(2).choice(probability.size, 10_000, p=probability)
     result = np.empty((start.size, 6), dtype=np.int32)

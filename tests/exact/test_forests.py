@@ -15,13 +15,13 @@ import kolchin as kp
 from kolchin import kernels
 from kolchin.priors.base import SizeCounts
 from kolchin.records import Records
-from kolchin.sampling import forests
+from kolchin.sampling.moves.forest import weighing
 from kolchin.sampling.chain import Chain
 from kolchin.sampling.layout import Layout
-from kolchin.sampling.loose import loose_pairs
-from kolchin.sampling.marginal import Marginal, Typical
-from kolchin.sampling.proposals import Proposals
-from kolchin.sampling.weights import Given, can_be_sharded
+from kolchin.sampling.proposals.attach_lists import list_loose_pairs
+from kolchin.sampling.moves.forest.parameters_given_forest import ParametersGivenForest, TypicalState
+from kolchin.sampling.proposals.mixture import ObservedPairs
+from kolchin.sampling.weights import Auxiliaries, can_be_sharded
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_without_a_typical_state(name, forested):
 def test_a_wrong_weight_is_seen(wrong, forested, monkeypatch):
     """Links that do not count more for edges that are rare, or for records that were taken out."""
     forested()
-    grow = forests.kernels.grow_forest
+    grow = weighing.kernels.grow_forest
 
     def changed(*given):
         forest, stayed = grow(*given)
@@ -84,7 +84,7 @@ def test_a_wrong_weight_is_seen(wrong, forested, monkeypatch):
             return forest._replace(size=np.full_like(forest.size, 3)), stayed
         return forest._replace(chance=np.ones_like(forest.chance)), stayed
 
-    monkeypatch.setattr(forests.kernels, "grow_forest", changed)
+    monkeypatch.setattr(weighing.kernels, "grow_forest", changed)
     p_values = fixed_joint("DirichletProcess", False).run(n_draws=1500, rounds=2, moves=0)
     assert min(p_values.values()) < 1e-6, p_values
 
@@ -94,14 +94,14 @@ def test_sizes_that_no_cluster_has_leave_the_others_alone():
     counts = SizeCounts.of(np.bincount([1] * 11 + [12]))
     apart = SizeCounts.of(np.bincount([1] * 12 + [11]))
     prior, rng, found = kp.NBD(), np.random.default_rng(1), []
-    typical = Typical(np.array([0.1]), prior.start(rng, counts), counts)
+    typical = TypicalState(np.array([0.1]), prior.start(rng, counts), counts)
     for _ in range(600):
         values = prior.collapsed(prior.start(rng, counts))
         values = prior.completed(rng, values, counts)
         log_t = float(np.log(rng.standard_gamma(counts.n_clusters + values["a"])))
-        given = Given(values, log_t, 32)
+        given = Auxiliaries(values, log_t, 32)
         # One link, that makes the 12 whole: alone or with each other, all else is as it is.
-        marginal = Marginal(
+        marginal = ParametersGivenForest(
             prior, apart, lambda joins: float(np.log(1 + joins[12])), given, typical
         )
         after = marginal.update(rng, given)
@@ -115,7 +115,7 @@ def test_shards_draw_parameters_given_links_in_every_step():
     layout = Layout(np.array([0, 6, 12]), np.arange(12))
     chain = Chain(model, np.random.default_rng(1), np.arange(12), layout=layout)
     listed = np.array(list(combinations(range(12), 2)), dtype=np.int32)
-    chain.learn(Proposals(listed))
+    chain.learn(ObservedPairs(listed))
     deltas = set()
     for _ in range(20):
         chain.update()
@@ -166,7 +166,7 @@ def test_where_nothing_can_be_linked_there_is_no_list():
     records = Records.from_codes([[0, 0], [0, 0], [1, 1], [2, 1]])
     model = kp.Model(records, kp.KolchinPartition(mu=[1.0]))
     pairs = np.array([[0, 1]], dtype=np.int32)
-    assert loose_pairs(Layout.single(4), pairs, np.array([-np.inf])) is None
+    assert list_loose_pairs(Layout.single(4), pairs, np.array([-np.inf])) is None
     assert kp.sample(model, chains=1, draws=5, seed=1, progress=False).n_draws == 5
 
 
@@ -182,5 +182,5 @@ def test_too_much_evidence_is_not_forested():
     codes = np.random.default_rng(1).integers(0, 40, (60, 200))
     many = kp.Model(Records.from_codes(codes), kp.NBD())
     few = kp.Model(Records.from_codes(codes[:, :5]), kp.NBD())
-    assert forests.can_be_forested(few)
-    assert not forests.can_be_forested(many)
+    assert weighing.can_be_forested(few)
+    assert not weighing.can_be_forested(many)

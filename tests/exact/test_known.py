@@ -28,7 +28,7 @@ from kolchin.answers import Answers, Known
 from kolchin.likelihoods import Exemplar
 from kolchin.records import Records
 from kolchin.sampling.reseating import reseat
-from kolchin.sampling.starts import STARTS, start_labels
+from kolchin.sampling.run.starts import STARTS, start_labels
 
 CAUGHT = 1e-6
 SAID = {

@@ -10,8 +10,8 @@ from invariance import SAMPLED, SMALLEST_P, fixed_joint
 from problems import FIXED
 
 from kolchin.sampling.layout import Layout
-from kolchin.sampling.loose import loose_pairs
-from kolchin.sampling.proposals import LOOSE_ODDS
+from kolchin.sampling.proposals.attach_lists import list_loose_pairs
+from kolchin.sampling.proposals.mixture import LOOSE_ODDS
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def listing(monkeypatch):
             listed = np.array(list(combinations(range(model.n_records), 2))[1:], dtype=np.int32)
             unequal = np.random.default_rng(3).exponential(scale=2.0, size=len(listed))
             log_odds = np.log(LOOSE_ODDS) - 0.01 - unequal
-            loose = loose_pairs(Layout.single(model.n_records), listed, log_odds)
+            loose = list_loose_pairs(Layout.single(model.n_records), listed, log_odds)
             driver.chain.loose = change(loose._replace(share=4.0, joinings=99.0))
             return driver
 
@@ -64,7 +64,7 @@ def test_odds_that_are_not_those_of_the_table_would_be_wrong(field, listing):
 
 def test_pairs_are_listed_with_both_records_and_their_odds():
     pairs = np.array([(0, 2), (1, 2), (0, 1), (2, 3)], dtype=np.int32)
-    loose = loose_pairs(Layout.single(5), pairs, np.log([0.02, 0.05, 0.5, 1e-6]))
+    loose = list_loose_pairs(Layout.single(5), pairs, np.log([0.02, 0.05, 0.5, 1e-6]))
     neighbours = np.split(loose.neighbours, loose.starts[1:-1])
     assert [list(n) for n in neighbours] == [[1, 2], [0, 2], [0, 1], [], []]
     # Odds are cut: pairs that are almost certain are left to chaperones moves.
@@ -77,14 +77,14 @@ def test_pairs_are_listed_with_both_records_and_their_odds():
 
 def test_certain_pairs_are_not_listed():
     pairs = np.array([(0, 2), (1, 2)], dtype=np.int32)
-    loose = loose_pairs(Layout.single(4), pairs, np.array([9.0, 0.5]))
+    loose = list_loose_pairs(Layout.single(4), pairs, np.array([9.0, 0.5]))
     assert loose.leavers.tolist() == [1, 2]
 
 
 def test_a_shard_has_the_pairs_of_its_blocks():
     layout = Layout(np.array([0, 2, 4, 6]))
     pairs = np.array([(0, 1), (0, 2), (2, 5), (4, 5)], dtype=np.int32)
-    loose = loose_pairs(layout, pairs, np.log([0.02, 0.05, 0.03, 0.04]))
+    loose = list_loose_pairs(layout, pairs, np.log([0.02, 0.05, 0.03, 0.04]))
     request = loose.in_shard(layout.shard(0, 1))
     pairs, leavers, leaving = request.pairs, request.leavers, request.leaving
     rows = np.concatenate([pairs.table[begin:end, :2] for begin, end in pairs.slices])
@@ -96,4 +96,4 @@ def test_a_shard_has_the_pairs_of_its_blocks():
 
 
 def test_no_pair_no_list():
-    assert loose_pairs(Layout.single(3), np.zeros((0, 2), dtype=np.int32), np.zeros(0)) is None
+    assert list_loose_pairs(Layout.single(3), np.zeros((0, 2), dtype=np.int32), np.zeros(0)) is None

@@ -16,11 +16,12 @@ from test_paths import FREE
 import kolchin as kp
 from kolchin.likelihoods import Exemplar
 from kolchin.records import Records
-from kolchin.sampling import chain, weights
-from kolchin.sampling.layout import Layout, Lists
-from kolchin.sampling.loose import loose_pairs
-from kolchin.sampling.proposals import Mixture
-from kolchin.sampling.rounds import Ground, OnThreads
+from kolchin.sampling import chain
+from kolchin.sampling import weights
+from kolchin.sampling.layout import Layout, PairTables
+from kolchin.sampling.proposals.attach_lists import list_loose_pairs
+from kolchin.sampling.proposals.mixture import PairMixture
+from kolchin.sampling.shards.executors import Problem, ThreadExecutor
 
 SMALLEST_P = 1e-4
 CAUGHT = 1e-6
@@ -34,10 +35,10 @@ def in_shards(model, bounds, seed=1, share=0.3):
     layout = Layout(np.array(bounds), np.arange(n_records))
     listed = np.array(list(combinations(range(n_records), 2)), dtype=np.int32)
     weight = np.random.default_rng(3).gamma(0.5, size=len(listed))
-    driver = Driver(model, Mixture(share, Lists.of(layout, listed[::2], weight[::2])), seed)
+    driver = Driver(model, PairMixture(share, PairTables.of(layout, listed[::2], weight[::2])), seed)
     driver.chain.layout = layout
-    driver.chain.hands = OnThreads(Ground(model, driver.chain.data, layout))
-    driver.chain.loose = loose_pairs(layout, listed[1:], np.linspace(-6.0, -2.4, len(listed) - 1))
+    driver.chain.hands = ThreadExecutor(Problem(model, driver.chain.data, layout))
+    driver.chain.loose = list_loose_pairs(layout, listed[1:], np.linspace(-6.0, -2.4, len(listed) - 1))
     return driver
 
 
@@ -123,13 +124,13 @@ def test_shards_keep_the_posterior_at_length(name, kind, bounds):
 
 def stale(monkeypatch):
     """Take K as it was at the beginning of a round in place of t."""
-    drawn = weights.Given.drawn
+    drawn = weights.Auxiliaries.drawn
 
     class Stale:
         def standard_gamma(self, shape):
             return shape
 
-    monkeypatch.setattr(weights.Given, "drawn", lambda rng, *given: drawn(Stale(), *given))
+    monkeypatch.setattr(weights.Auxiliaries, "drawn", lambda rng, *given: drawn(Stale(), *given))
 
 
 def many_moves(n_draws, seed=4):

@@ -19,7 +19,7 @@ from kolchin.likelihoods import Exemplar
 from kolchin.partitions import NO_SOURCES, has_clash
 from kolchin.records import Records
 from kolchin.sampling.layout import Layout
-from kolchin.sampling.loose import loose_pairs
+from kolchin.sampling.proposals.attach_lists import list_loose_pairs
 from kolchin.sampling.reseating import reseat
 
 SMALLEST_P = 1e-4
@@ -90,7 +90,7 @@ def starts(probability, n_draws, seed=1):
 def all_but_one(n_records=6):
     """Loose links: forbidden pairs are listed too, to see that they are refused."""
     listed = np.array(list(combinations(range(n_records), 2))[1:], dtype=np.int32)
-    loose = loose_pairs(Layout.single(n_records), listed, np.linspace(-6.0, -2.4, len(listed)))
+    loose = list_loose_pairs(Layout.single(n_records), listed, np.linspace(-6.0, -2.4, len(listed)))
     return loose._replace(share=4.0, joinings=99.0)
 
 

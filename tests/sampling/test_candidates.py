@@ -6,8 +6,8 @@ import pytest
 import kolchin as kp
 from kolchin import kernels
 from kolchin.partitions import clashing
-from kolchin.sampling import candidates
-from kolchin.sampling.candidates import candidate_pairs, choose_keys, hashed
+from kolchin.sampling.proposals import candidates
+from kolchin.sampling.proposals.candidates import candidate_pairs, choose_keys, hashed
 
 N_VALUES = (2, 7, 12, 31, 20, 40, 25, 10)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import kolchin as kp
 from kolchin import kernels
 from kolchin.sampling import layout as rooms
-from kolchin.sampling.layout import Layout, Lists, arranged
+from kolchin.sampling.layout import Layout, PairTables, lay_out
 
 N_RECORDS = 600
 
@@ -27,7 +27,7 @@ def related():
 
 def test_blocks_are_even_and_hold_what_is_related(related):
     pairs, scores = related
-    layout = arranged(N_RECORDS, pairs, scores, 5.0, n_blocks=6)
+    layout = lay_out(N_RECORDS, pairs, scores, 5.0, n_blocks=6)
     assert layout.n_blocks == 6
     assert np.array_equal(np.sort(layout.order), np.arange(N_RECORDS))
     assert np.diff(layout.bounds).max() <= 1.5 * N_RECORDS / 6
@@ -36,7 +36,7 @@ def test_blocks_are_even_and_hold_what_is_related(related):
 
 
 def test_small_tables_are_one_block(related):
-    layout = arranged(N_RECORDS, *related, 5.0)
+    layout = lay_out(N_RECORDS, *related, 5.0)
     assert layout.n_blocks == 1
     assert layout.order is None
 
@@ -46,7 +46,7 @@ def test_one_block_if_everything_hangs_together():
     rng = np.random.default_rng(2)
     pairs = np.sort(rng.integers(0, 200, (4000, 2)), axis=1).astype(np.int32)
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    assert arranged(200, pairs, np.ones(len(pairs)), 0.0, n_blocks=4).n_blocks == 1
+    assert lay_out(200, pairs, np.ones(len(pairs)), 0.0, n_blocks=4).n_blocks == 1
 
 
 def test_every_two_blocks_meet():
@@ -92,9 +92,9 @@ def test_groups_are_bounded_and_joined_best_first(data):
 
 def test_lists_have_every_pair_once_with_its_weight(related):
     pairs, scores = related
-    layout = arranged(N_RECORDS, pairs, scores, 5.0, n_blocks=5)
+    layout = lay_out(N_RECORDS, pairs, scores, 5.0, n_blocks=5)
     places = layout.moved(pairs)
-    lists = Lists.of(layout, places, scores)
+    lists = PairTables.of(layout, places, scores)
     assert lists.totals.sum() == pytest.approx(scores.sum())
     assert sorted(map(tuple, lists.table[:, :2].tolist())) == sorted(map(tuple, places.tolist()))
     for a in range(5):
@@ -132,7 +132,7 @@ def test_blocks_meet_as_often_as_is_said(n_blocks):
 def test_pairs_between_blocks_are_within_reach_when_these_meet():
     layout = Layout(np.array([0, 2, 4, 6, 8]))
     pairs = np.array([[0, 1], [0, 2], [4, 7], [6, 7]], dtype=np.int32)
-    lists = Lists.of(layout, pairs, np.array([1.0, 2.0, 4.0, 8.0]))
+    lists = PairTables.of(layout, pairs, np.array([1.0, 2.0, 4.0, 8.0]))
     assert lists.within_reach(layout.meeting) == pytest.approx(9 + 6 / 3)
     rounds = [layout.shards(np.random.default_rng(seed)) for seed in range(3000)]
     met = [sum(lists.in_shard(shard)[1].sum() for shard in shards) for shards in rounds]

@@ -8,11 +8,11 @@ from scipy.stats import chisquare
 
 import kolchin as kp
 from kolchin.kernels.pairs import draw_pair
-from kolchin.sampling import runner
-from kolchin.sampling.candidates import candidate_pairs
+from kolchin.sampling.run import runner
+from kolchin.sampling.proposals.candidates import candidate_pairs
 from kolchin.sampling.chain import Chain
-from kolchin.sampling.layout import Layout, Lists
-from kolchin.sampling.proposals import SMALLEST_SPREAD, Mixture, Proposals
+from kolchin.sampling.layout import Layout, PairTables
+from kolchin.sampling.proposals.mixture import SMALLEST_SPREAD, PairMixture, ObservedPairs
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def test_every_pair_is_possible_after_warm_up(medium_model, draws_with_pairs):
 
 
 def test_hopeless_pairs_are_not_listed():
-    own = Proposals(np.array([[0, 1], [2, 3], [4, 5]], dtype=np.int32))
+    own = ObservedPairs(np.array([[0, 1], [2, 3], [4, 5]], dtype=np.int32))
     mixture = own.mixture(np.array([-500.0, 500.0, 0.0]), Layout.single(6))
     assert mixture.lists.table[:, :2].tolist() == [[2, 3], [4, 5]]
     # What is decided keeps the least spread; who may have company costs more to move.
@@ -79,7 +79,7 @@ def test_hopeless_pairs_are_not_listed():
 
 
 def test_pairs_that_were_seen_linked_are_listed_against_the_evidence():
-    own = Proposals(np.array([[0, 1], [2, 3]], dtype=np.int32))
+    own = ObservedPairs(np.array([[0, 1], [2, 3]], dtype=np.int32))
     for _ in range(10):
         own.observe(np.array([1, 0, 2, 3], dtype=np.int32), np.full(1, 0.1))
     mixture = own.mixture(np.array([-20.0, -20.0]), Layout.single(6))
@@ -87,14 +87,14 @@ def test_pairs_that_were_seen_linked_are_listed_against_the_evidence():
 
 
 def test_without_pairs_to_list_all_are_equal():
-    own = Proposals(np.array([[0, 1], [2, 3]], dtype=np.int32))
+    own = ObservedPairs(np.array([[0, 1], [2, 3]], dtype=np.int32))
     mixture = own.mixture(np.array([-500.0, -500.0]), Layout.single(6))
     whole = Layout.single(6).shard(0)
     assert (mixture.in_shard(whole).uniform_share, mixture.sweep(whole)) == (1.0, 0)
 
 
 def test_what_was_seen_counts_beside_the_evidence():
-    own = Proposals(np.array([[0, 1], [2, 3]], dtype=np.int32))
+    own = ObservedPairs(np.array([[0, 1], [2, 3]], dtype=np.int32))
     states = [[1, 0, 2, 3], [0, 1, 3, 2], [1, 0, 3, 2], [0, 1, 3, 2]] * 10
     for following in states:
         own.observe(np.array(following, dtype=np.int32), np.full(1, 0.1))
@@ -106,7 +106,7 @@ def test_what_was_seen_counts_beside_the_evidence():
 
 def test_without_candidates_pairs_are_uniform():
     layout = Layout.single(5)
-    mixture = Proposals(np.empty((0, 2), dtype=np.int32)).mixture(np.empty(0), layout)
+    mixture = ObservedPairs(np.empty((0, 2), dtype=np.int32)).mixture(np.empty(0), layout)
     assert mixture.in_shard(layout.shard(0)).uniform_share == 1
 
 
@@ -118,7 +118,7 @@ def drawn_pairs(mixture, shard, number, seed=1):
 
 @pytest.mark.statistical
 def test_uniform_pairs_are_uniform():
-    drawn = drawn_pairs(Mixture.uniform(), Layout.single(5).shard(0), 40_000)
+    drawn = drawn_pairs(PairMixture.uniform(), Layout.single(5).shard(0), 40_000)
     assert np.all(drawn[:, 0] != drawn[:, 1])
     counts = np.bincount(drawn[:, 0] * 5 + drawn[:, 1], minlength=25).reshape(5, 5)
     assert np.all(np.diag(counts) == 0)
@@ -130,7 +130,7 @@ def test_listed_pairs_come_in_proportion_to_their_weight():
     listed = np.array([[0, 1], [0, 2], [1, 3], [2, 4], [3, 4]], dtype=np.int32)
     weight = np.array([1.0, 5.0, 0.1, 2.0, 0.4])
     layout = Layout.single(5)
-    mixture = Mixture(0.2, Lists.of(layout, listed, weight))
+    mixture = PairMixture(0.2, PairTables.of(layout, listed, weight))
     drawn = np.sort(drawn_pairs(mixture, layout.shard(0), 60_000), axis=1)
     counts = np.bincount(drawn[:, 0] * 5 + drawn[:, 1], minlength=25)
     expected = np.zeros(25)
@@ -151,7 +151,7 @@ def test_pairs_of_a_shard_are_those_of_its_blocks(blocks):
     listed = np.array([[0, 1], [1, 2], [2, 3], [3, 7], [5, 6], [6, 7], [0, 7]], dtype=np.int32)
     weight = np.array([1.0, 3.0, 0.5, 2.0, 1.5, 0.2, 4.0])
     shard = layout.shard(*blocks)
-    drawn = np.sort(drawn_pairs(Mixture(0.3, Lists.of(layout, listed, weight)), shard, 30_000))
+    drawn = np.sort(drawn_pairs(PairMixture(0.3, PairTables.of(layout, listed, weight)), shard, 30_000))
     inside = [n for b in blocks for n in range(layout.bounds[b], layout.bounds[b + 1])]
     expected = np.zeros((8, 8))
     own = np.isin(listed, inside).all(axis=1)
@@ -178,9 +178,9 @@ def test_posterior_does_not_depend_on_the_pairs(small_model, reference, share):
     """Uniform pairs alone and a list with weights lead to the same posterior."""
     candidates, _ = candidate_pairs(small_model)
     weight = np.random.default_rng(1).gamma(1.0, size=len(candidates))
-    lists = Lists.of(Layout.single(60), candidates, weight)
+    lists = PairTables.of(Layout.single(60), candidates, weight)
     rng = np.random.Generator(np.random.SFC64(4))
-    chain = Chain(small_model, rng, np.arange(60), Mixture(share, lists))
+    chain = Chain(small_model, rng, np.arange(60), PairMixture(share, lists))
     numbers = []
     for _ in range(1200):
         chain.step(400)
@@ -195,4 +195,4 @@ def test_warm_up_of_no_steps_still_learns_from_the_evidence(small_model, draws_w
     kp.sample(small_model, chains=1, draws=3, warmup=0, moves=50, seed=1, progress=False)
     _, pairs = draws_with_pairs[0][0]
     assert pairs.lists.table.shape[0] > 1
-    assert runner.Plan(1, 3, 0, 1, 50, ("singletons",)).learning == 0
+    assert runner.RunSettings(1, 3, 0, 1, 50, ("singletons",)).learning == 0

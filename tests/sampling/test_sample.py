@@ -12,7 +12,7 @@ import pytest
 
 import kolchin as kp
 from kolchin.partitions import canonical
-from kolchin.sampling import runner
+from kolchin.sampling.run import runner
 
 
 def name_of(value):
@@ -254,7 +254,7 @@ class TestProgress:
         assert shown.out == shown.err == ""
 
     def test_progress_bar_can_be_asked_for(self, small_model, monkeypatch, capsys):
-        from kolchin.sampling import progress
+        from kolchin.sampling.run import progress
 
         monkeypatch.setattr(progress, "SECONDS_BEFORE_SHOWING", 0.0)
         kp.sample(small_model, seed=5, **SHORT | {"progress": True})

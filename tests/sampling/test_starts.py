@@ -5,9 +5,9 @@ import pytest
 
 import kolchin as kp
 from kolchin.partitions import canonical, cluster_sizes, has_clash
-from kolchin.sampling.candidates import candidate_pairs
+from kolchin.sampling.proposals.candidates import candidate_pairs
 from kolchin.sampling.layout import Layout
-from kolchin.sampling.starts import LARGEST_START, STARTS, start_labels
+from kolchin.sampling.run.starts import LARGEST_START, STARTS, start_labels
 
 
 @pytest.fixture(scope="module")

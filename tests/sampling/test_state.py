@@ -5,15 +5,16 @@ import pytest
 
 import kolchin as kp
 from kolchin.posterior.recorder import recorded
-from kolchin.sampling import layout, runner
-from kolchin.sampling.plan import checked_plan
-from kolchin.sampling.runner import Run
-from kolchin.sampling.starts import STARTS
-from kolchin.sampling.state import restore, run_state
+from kolchin.sampling import layout
+from kolchin.sampling.run import runner
+from kolchin.sampling.run.run_settings import check_run_settings
+from kolchin.sampling.run.runner import Run
+from kolchin.sampling.run.starts import STARTS
+from kolchin.sampling.run.checkpoint import restore, run_state
 
 
 def begun(model, **changes):
-    plan = checked_plan(3, 20, 60, 1, changes.get("moves"), STARTS)
+    plan = check_run_settings(3, 20, 60, 1, changes.get("moves"), STARTS)
     return Run.begin(model, plan, changes.get("seed", 7))
 
 

@@ -21,7 +21,7 @@ import kolchin as kp
 from kolchin.partitions import canonical, cluster_sizes
 from kolchin.sampling.chain import Chain
 from kolchin.sampling.layout import Layout
-from kolchin.sampling.loose import loose_pairs
+from kolchin.sampling.proposals.attach_lists import list_loose_pairs
 
 N_RECORDS = 8
 N_DIRECT = 4_000
@@ -39,7 +39,7 @@ OBSERVED[[1, 4], 0] = OBSERVED[[2, 4], 1] = OBSERVED[[4, 6], 2] = False  # recor
 
 # Which pairs attach to each other: most of them, with odds from small to large.
 PAIRS = np.array([(i, j) for i, j in itertools.combinations(range(N_RECORDS), 2) if i + j != 7])
-LOOSE = loose_pairs(
+LOOSE = list_loose_pairs(
     Layout.single(N_RECORDS), PAIRS.astype(np.int32), np.linspace(-9.0, -2.4, len(PAIRS))[::-1]
 )
 

@@ -37,7 +37,7 @@ def rehearse(run: Run) -> None:
     """
     from kolchin.posterior.recorder import Recorder, recorded
     from kolchin.sampling.chain import Chain
-    from kolchin.sampling.link_proposals import list_proposals
+    from kolchin.sampling.proposals.link_proposals import list_proposals
 
     model, truth = _problem(run)
     n_records = model.n_records

@@ -27,8 +27,8 @@ from kolchin.posterior.recorder import recorded
 from kolchin.posterior.storage import part_path, save, write_arrays
 from kolchin.resolution.formulas import quoted
 from kolchin.resolution.inputs import UNREADABLE, Input
-from kolchin.sampling.runner import Run
-from kolchin.sampling.state import header_of, restore, run_state, take_chains
+from kolchin.sampling.run.runner import Run
+from kolchin.sampling.run.checkpoint import header_of, restore, run_state, take_chains
 
 RESULTS = ("entities.csv", "links.csv", "summary.json", "report.html", "merged.csv", "events.csv")
 SECONDS_BETWEEN = 5.0

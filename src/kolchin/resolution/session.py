@@ -18,7 +18,7 @@ from kolchin.resolution.inputs import Input
 from kolchin.resolution.result import Result
 from kolchin.resolution.settings import Settings
 from kolchin.resolution.summary import is_enough
-from kolchin.sampling.runner import Run
+from kolchin.sampling.run.runner import Run
 from kolchin.work import Work
 
 GROWTH = 1.5

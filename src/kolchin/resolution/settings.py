@@ -15,8 +15,8 @@ from kolchin.model import LIKELIHOODS, Model
 from kolchin.parameters import Beta, Gamma, Hyper, IntArray
 from kolchin.priors import Prior
 from kolchin.records import Records
-from kolchin.sampling.plan import Plan, checked_plan, default_warmup
-from kolchin.sampling.starts import STARTS
+from kolchin.sampling.run.run_settings import RunSettings, check_run_settings, default_warmup
+from kolchin.sampling.run.starts import STARTS
 from kolchin.work import Work
 
 PRIORS: dict[str, type[Prior]] = {
@@ -87,7 +87,7 @@ class Settings:
         faults: list[str] = []
         chosen = _chosen_prior(prior, likelihood, faults)
         try:
-            plan = checked_plan(chains, draws or FIRST_LOOK, None, THIN, None, STARTS, seed=seed)
+            plan = check_run_settings(chains, draws or FIRST_LOOK, None, THIN, None, STARTS, seed=seed)
             warmup = plan.warmup
         except KolchinError as error:
             faults.append(str(error))
@@ -138,11 +138,11 @@ class Settings:
             work=work,
         )
 
-    def plan(self) -> Plan:
+    def plan(self) -> RunSettings:
         """Return how chains run."""
         first = self.draws or self.first_look or FIRST_LOOK
         warmup = max(FEWEST_AGAIN, self.warmup // 3) if self.short else self.warmup
-        return checked_plan(self.chains, first, warmup, self.thin, None, STARTS)
+        return check_run_settings(self.chains, first, warmup, self.thin, None, STARTS)
 
     def for_model(self, model: Model) -> Self:
         """Return the same with the warm-up and the thinning that a model needs."""

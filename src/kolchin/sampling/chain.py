@@ -13,30 +13,30 @@ from kolchin.parameters import FloatArray, IntArray, Values
 from kolchin.partitions import canonical, size_counts
 from kolchin.posterior import Snapshot
 from kolchin.priors.base import SizeCounts, table_size
-from kolchin.sampling.candidates import kernel_data
-from kolchin.sampling.forests import grown
-from kolchin.sampling.ground import Ground
+from kolchin.sampling.proposals.candidates import kernel_data
+from kolchin.sampling.moves.forest.weighing import grow_weighed_forest
+from kolchin.sampling.problem import Problem
 from kolchin.sampling.layout import Layout, Shard
-from kolchin.sampling.learning import Standing
-from kolchin.sampling.link_proposals import weigh_proposals
-from kolchin.sampling.loose import Loose
-from kolchin.sampling.marginal import Marginal, Typical
-from kolchin.sampling.proposals import Mixture, Proposals
-from kolchin.sampling.rounds import Hands, OnThreads
-from kolchin.sampling.shards import (
+from kolchin.sampling.proposals.learning import LearningInput
+from kolchin.sampling.proposals.link_proposals import weigh_proposals
+from kolchin.sampling.proposals.attach_lists import AttachLists
+from kolchin.sampling.moves.forest.parameters_given_forest import ParametersGivenForest, TypicalState
+from kolchin.sampling.proposals.mixture import PairMixture, ObservedPairs
+from kolchin.sampling.shards.executors import ShardExecutor, ThreadExecutor
+from kolchin.sampling.shards.advancing import (
     FEWEST_MOVES,
     SWEEPS_A_STEP,
     Fields,
-    Learnt,
-    Sent,
-    Statistics,
+    LearnedPairs,
+    RoundInput,
+    FieldStatistics,
     added,
     pooled,
 )
-from kolchin.sampling.weights import Given, kernel_weights
+from kolchin.sampling.weights import Auxiliaries, kernel_weights
 
 GENEROUS = 2.0
-"""Loose links are listed for a delta this many times the typical one, or what is generous."""
+"""AttachLists links are listed for a delta this many times the typical one, or what is generous."""
 
 FEWEST_ROUNDS, MOST_ROUNDS = 4, 12
 MOVES_A_ROUND = 500
@@ -52,7 +52,7 @@ GIVEN_LINKS = 0.1
 """How often parameters that are drawn with links are drawn given these, too."""
 
 FEWEST_PAIRS = 0.05
-"""Proposals reckon with at least this many pairs a singleton."""
+"""ObservedPairs reckon with at least this many pairs a singleton."""
 
 
 class Chain:
@@ -74,10 +74,10 @@ class Chain:
         model: Model,
         rng: np.random.Generator,
         labels: IntArray,
-        mixture: Mixture | None = None,
+        mixture: PairMixture | None = None,
         layout: Layout | None = None,
         data: kernels.Data | None = None,
-        hands: Hands | None = None,
+        hands: ShardExecutor | None = None,
         picks: kernels.LinkProposals | None = None,
     ) -> None:
         self.model = model
@@ -86,15 +86,15 @@ class Chain:
         (self.showing,) = rng.spawn(1)
         self.layout = Layout.single(model.n_records) if layout is None else layout
         self.data = kernel_data(model, self.layout) if data is None else data
-        self.hands = OnThreads(Ground(model, self.data, self.layout)) if hands is None else hands
-        self.mixture = Mixture.uniform() if mixture is None else mixture
+        self.hands = ThreadExecutor(Problem(model, self.data, self.layout)) if hands is None else hands
+        self.mixture = PairMixture.uniform() if mixture is None else mixture
         self.following: NDArray[np.int32] = kernels.make_rings(canonical(labels))
         self.size_counts = size_counts(labels).astype(np.int64)
         self.cluster_count = np.array([self.size_counts.sum()])
-        self.loose: Loose | None = None
+        self.loose: AttachLists | None = None
         self.n_rounds = 1
         self.picks = picks
-        self.typical: Typical | None = None
+        self.typical: TypicalState | None = None
         self.pending = np.array([-1, -1])
         self.key = int(rng.integers(1 << 62))
         self.number = 0
@@ -105,7 +105,7 @@ class Chain:
             self.ratios = model.compared.ratios(self.own_values)
         # What can be integrated out is: a size distribution given the sizes would hold on to them.
         self.prior_values: Values = model.prior.collapsed(model.prior.start(rng, self.counts))
-        self._statistics: Statistics | None = None
+        self._statistics: FieldStatistics | None = None
         self._tabulate()
 
     @property
@@ -191,11 +191,11 @@ class Chain:
         if self.weights.shape.size:
             self._move_crowd()
         self.number += 1
-        given = Given.drawn(self.rng, self.model, self.prior_values, self.counts, self._capacity)
+        given = Auxiliaries.drawn(self.rng, self.model, self.prior_values, self.counts, self._capacity)
         delta = self.own_values["delta"]
-        sent = Sent(delta, self.ratios, given, moves, dissolve, self.key, self.number)
+        sent = RoundInput(delta, self.ratios, given, moves, dissolve, self.key, self.number)
         shards = self.layout.shards(self.rng)
-        learnt = Learnt(self.mixture, self.loose)
+        learnt = LearnedPairs(self.mixture, self.loose)
         parts = self.hands.advance(shards, sent, learnt, self.following, cores)
         self._count_sizes(added([part.size_changes for part in parts]))
         self.cluster_count[0] += sum(part.n_clusters_change for part in parts)
@@ -241,12 +241,12 @@ class Chain:
     def _redraw(self, picks: kernels.LinkProposals) -> None:
         """Draw all parameters that depend on links, and loose links, at once."""
         model, capacity = self.model, self._capacity
-        given = Given.drawn(self.rng, model, self.prior_values, self.counts, capacity)
+        given = Auxiliaries.drawn(self.rng, model, self.prior_values, self.counts, capacity)
         given = given._replace(values=model.prior.extended(self.rng, given.values, capacity))
-        forest = grown(self.rng, picks, self.data, self.following)
+        forest = grow_weighed_forest(self.rng, picks, self.data, self.following)
         self._recount(capacity)
         typical = self.typical if self.rng.random() > SLICED else None
-        marginal = Marginal(model.prior, self.counts, forest.log_sum, given, typical)
+        marginal = ParametersGivenForest(model.prior, self.counts, forest.log_sum, given, typical)
         joins = marginal.joins(given)
 
         def log_sum(delta: FloatArray) -> float:
@@ -298,7 +298,7 @@ class Chain:
         self._statistics = None
 
     @property
-    def statistics(self) -> Statistics:
+    def statistics(self) -> FieldStatistics:
         """What the fields' parameters depend on, given the partition and these parameters."""
         if self._statistics is None:
             members, sizes, _ = kernels.grouped(self.following, self._whole.within)
@@ -367,17 +367,17 @@ class Chain:
         vars(self).update(copy.deepcopy(state))
         self.hands.changed()
 
-    def observe(self, proposals: Proposals) -> None:
+    def observe(self, proposals: ObservedPairs) -> None:
         """Let the proposals see the state."""
         proposals.observe(self.following, self.own_values["delta"])
 
-    def learn(self, proposals: Proposals) -> None:
+    def learn(self, proposals: ObservedPairs) -> None:
         """Take pairs in proportion to how undecided they are now."""
         delta = proposals.mean_delta(self.own_values["delta"])
         generous = np.maximum(GENEROUS * delta, self.model.likelihood.generous_delta())
-        standing = Standing(self.evidence, delta, generous, self._log_prior_odds())
+        standing = LearningInput(self.evidence, delta, generous, self._log_prior_odds())
         self.mixture, self.loose = self.hands.learn(proposals, standing)
-        self.typical = Typical(delta, self.prior_values, self.counts)
+        self.typical = TypicalState(delta, self.prior_values, self.counts)
         if self.picks is not None:
             odds = self._log_prior_odds()
             self.picks = weigh_proposals(self.picks, self.data, GENEROUS * delta, odds)

@@ -110,7 +110,7 @@ class Layout(NamedTuple):
         return moved
 
 
-class Lists(NamedTuple):
+class PairTables(NamedTuple):
     """Weighted pairs in alias tables, one table for each two blocks (``kernels.Pairs``).
 
     The pairs of blocks a <= b are the rows from ``begins[a B + b]`` on, of B blocks; their weights
@@ -151,7 +151,7 @@ class Lists(NamedTuple):
         return rows.reshape(-1, 2), self.totals[numbers]
 
 
-def arranged(
+def lay_out(
     n_records: int,
     pairs: NDArray[np.int32],
     scores: FloatArray,

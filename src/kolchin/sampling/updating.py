@@ -24,12 +24,12 @@ from kolchin.parameters import IntArray, Values
 from kolchin.partitions import size_counts
 from kolchin.posterior import Posterior
 from kolchin.posterior.packing import Chain as Store
-from kolchin.posterior.packing import arranged
+from kolchin.posterior.packing import lay_out
 from kolchin.priors import Prior
 from kolchin.records import Compared
-from kolchin.sampling.candidates import candidate_pairs
+from kolchin.sampling.proposals.candidates import candidate_pairs
 from kolchin.sampling.chain import Chain
-from kolchin.sampling.proposals import Proposals
+from kolchin.sampling.proposals.mixture import ObservedPairs
 
 MOST_DRAWS = 250
 """So many draws of each chain are kept at most, evenly spaced."""
@@ -203,7 +203,7 @@ class _Redrawing:
 
     def _begin(self, chain: Chain) -> None:
         """Find the typical set, and learn which pairs are undecided."""
-        proposals = Proposals(self.pairs)
+        proposals = ObservedPairs(self.pairs)
         chain.learn(proposals)
         for step in range(1, FIRST_STEPS + 1):
             _step(chain)
@@ -252,7 +252,7 @@ class _Redrawing:
         number = [sizes.size for _, sizes in drawn]
         born = np.repeat(np.arange(len(drawn), dtype=np.int32), number)
         rows = self.region.rows.astype(np.int32)
-        return arranged(
+        return lay_out(
             np.concatenate([self.stays.members, *(rows[own] for own, _ in drawn)]),
             np.concatenate([self.stays.sizes, *(own for _, own in drawn)]),
             np.concatenate([self.stays.born, born]),

@@ -61,7 +61,7 @@ def can_be_sharded(model: Model) -> bool:
     return opening.log_table.size == 0
 
 
-class Given(NamedTuple):
+class Auxiliaries(NamedTuple):
     """What makes the clusters independent: t, and the size distribution where that is free.
 
     ``capacity`` is how far tables reach at first.
@@ -94,14 +94,14 @@ class Given(NamedTuple):
         return cls(values, log_t, capacity)
 
 
-class Frozen:
+class ConditionalPrior:
     """The prior given all that: its weights are numbers that no cluster changes.
 
     Shards can use them at the same time.
     """
 
     def __init__(
-        self, model: Model, given: Given, evidence: kernels.Evidence, stream: np.random.Generator
+        self, model: Model, given: Auxiliaries, evidence: kernels.Evidence, stream: np.random.Generator
     ) -> None:
         self.model = model
         self.evidence = evidence

@@ -18,16 +18,16 @@ from kolchin.likelihoods.pattern_counts import PatternCounts
 from kolchin.model import Model
 from kolchin.parameters import FloatArray, IntArray
 from kolchin.sampling.layout import Layout, Shard
-from kolchin.sampling.loose import Loose
-from kolchin.sampling.proposals import Mixture
-from kolchin.sampling.weights import Frozen, Given
+from kolchin.sampling.proposals.attach_lists import AttachLists
+from kolchin.sampling.proposals.mixture import PairMixture
+from kolchin.sampling.weights import ConditionalPrior, Auxiliaries
 
 SWEEPS_A_STEP = 2
 FEWEST_MOVES = 300
 """Moves between two updates: how often undecided pairs are visited, and what an update costs."""
 
 
-class Statistics(NamedTuple):
+class FieldStatistics(NamedTuple):
     """What the parameters of the fields depend on, of some clusters; they add up."""
 
     cells: Cells
@@ -36,8 +36,8 @@ class Statistics(NamedTuple):
     def plus(self, other: "Statistics") -> "Statistics":
         """Add those of other clusters."""
         if self.levels is None or other.levels is None:
-            return Statistics(self.cells.plus(other.cells), None)
-        return Statistics(self.cells.plus(other.cells), self.levels.plus(other.levels))
+            return FieldStatistics(self.cells.plus(other.cells), None)
+        return FieldStatistics(self.cells.plus(other.cells), self.levels.plus(other.levels))
 
 
 class Fields(NamedTuple):
@@ -55,24 +55,24 @@ class Fields(NamedTuple):
 
     def statistics(
         self, rng: np.random.Generator, members: NDArray[np.int32], sizes: NDArray[np.int32]
-    ) -> Statistics:
+    ) -> FieldStatistics:
         """Count what the parameters depend on, of some clusters."""
         steps = kernels.agreement_cells(members, sizes, self.data.codes)
         cells = self.model.likelihood.cells(*steps)
         levels = None
         if self.model.compared is not None:
             levels = self.model.compared.count(rng, self.data, self.evidence, members, sizes)
-        return Statistics(cells, levels)
+        return FieldStatistics(cells, levels)
 
 
-class Learnt(NamedTuple):
+class LearnedPairs(NamedTuple):
     """Which pairs moves are made on: learnt in warm-up, and the same in every round after it."""
 
-    mixture: Mixture
-    loose: Loose | None = None
+    mixture: PairMixture
+    loose: AttachLists | None = None
 
 
-class Sent(NamedTuple):
+class RoundInput(NamedTuple):
     """What a round sends to every shard: parameters of fields and prior, what to do, and its name.
 
     ``moves`` is how many moves a whole step is to have; 0 leaves that to the pairs of each shard.
@@ -81,7 +81,7 @@ class Sent(NamedTuple):
 
     delta: FloatArray
     ratios: Ratios
-    given: Given
+    given: Auxiliaries
     moves: int
     dissolve: bool
     key: int
@@ -95,9 +95,9 @@ class Sent(NamedTuple):
         """Return what the fields say in this round."""
         return Fields(model, data, self.delta, self.ratios)
 
-    def prior(self, fields: Fields, layout: Layout) -> Frozen:
+    def prior(self, fields: Fields, layout: Layout) -> ConditionalPrior:
         """Return the prior's weights in this round; tables grow alike wherever they do."""
-        return Frozen(fields.model, self.given, fields.evidence, self.stream(layout.n_blocks))
+        return ConditionalPrior(fields.model, self.given, fields.evidence, self.stream(layout.n_blocks))
 
 
 def stream(key: int, *place: int) -> np.random.Generator:
@@ -105,7 +105,7 @@ def stream(key: int, *place: int) -> np.random.Generator:
     return np.random.Generator(np.random.SFC64(np.random.SeedSequence(key, spawn_key=place)))
 
 
-class Advance(NamedTuple):
+class ShardResult(NamedTuple):
     """What comes back from a shard: changes in the counts of sizes, and of all clusters.
 
     ``leaving`` are the records of clusters that reach outside; the statistics are of the others.
@@ -113,19 +113,19 @@ class Advance(NamedTuple):
 
     size_changes: IntArray
     n_clusters_change: int
-    statistics: Statistics
+    statistics: FieldStatistics
     leaving: NDArray[np.int32]
 
 
 def advance(
     shard: Shard,
-    sent: Sent,
+    sent: RoundInput,
     fields: Fields,
-    prior: Frozen,
-    learnt: Learnt,
+    prior: ConditionalPrior,
+    learnt: LearnedPairs,
     following: NDArray[np.int32],
-) -> Advance:
-    """Advance a shard; of the rings, nothing but its own records is read or written."""
+) -> ShardResult:
+    """ShardResult a shard; of the rings, nothing but its own records is read or written."""
     rng, mixture, moves = sent.stream(*shard.blocks), learnt.mixture, sent.moves
     level = 0
     weights = prior.weights(level)
@@ -161,7 +161,7 @@ def advance(
         kernels.attach_records(rng, asked, data, evidence, weights, state)
     members, sizes, leaving = kernels.grouped(following, shard.within)
     statistics = fields.statistics(rng, members, sizes)
-    return Advance(state.size_counts, int(state.n_clusters[0]), statistics, leaving)
+    return ShardResult(state.size_counts, int(state.n_clusters[0]), statistics, leaving)
 
 
 def added(changes: list[IntArray]) -> IntArray:
@@ -172,6 +172,6 @@ def added(changes: list[IntArray]) -> IntArray:
     return total
 
 
-def pooled(parts: list[Statistics]) -> Statistics:
+def pooled(parts: list[FieldStatistics]) -> FieldStatistics:
     """Add up statistics, always in the same order."""
-    return reduce(Statistics.plus, parts)
+    return reduce(FieldStatistics.plus, parts)

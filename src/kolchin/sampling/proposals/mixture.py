@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from kolchin import kernels
 from kolchin.parameters import FloatArray
-from kolchin.sampling.layout import Layout, Lists, Shard
+from kolchin.sampling.layout import Layout, PairTables, Shard
 
 UNIFORM_SHARE = 0.05
 SMALLEST_SPREAD = 0.04
@@ -46,11 +46,11 @@ It is small: most pairs that are open by themselves are decided by the company t
 """
 
 
-Saw = dict[str, Any]
+Observations = dict[str, Any]
 
 
 @dataclass
-class Proposals:
+class ObservedPairs:
     """A list of candidate pairs, and what warm-up has seen of them."""
 
     candidates: NDArray[np.int32]
@@ -73,7 +73,7 @@ class Proposals:
         self.total_delta = 0.0
         self.n_seen = 0
 
-    def state(self) -> Saw:
+    def state(self) -> Observations:
         """Return a copy of what was seen; most candidates never were, and are left out."""
         seen = np.flatnonzero(self.linked)
         return {
@@ -84,7 +84,7 @@ class Proposals:
             "n_seen": self.n_seen,
         }
 
-    def take(self, state: Saw) -> None:
+    def take(self, state: Observations) -> None:
         """Be as if this had been seen."""
         self.forget()
         self.linked[state["seen"]] = state["linked"]
@@ -117,7 +117,7 @@ class Proposals:
             sizes += np.bincount(column, chances, n_records)
         return sizes
 
-    def mixture(self, log_odds: FloatArray, layout: Layout) -> "Mixture":
+    def mixture(self, log_odds: FloatArray, layout: Layout) -> "PairMixture":
         """Freeze the mixture."""
         spread, chances = self.spread(log_odds), self.chances(log_odds)
         listed = (spread > LOOSE_SPREAD) | (log_odds > np.log(LOOSE_ODDS))
@@ -133,19 +133,19 @@ class Proposals:
         together = np.append(chances[listed], np.zeros(len(rivals)))
         union = both.max(axis=1, initial=1.0) + (1 - together) * both.min(axis=1, initial=np.inf)
         weight *= np.minimum(1.0, 2.0 / union)
-        return Mixture(UNIFORM_SHARE, Lists.of(layout, everyone, weight))
+        return PairMixture(UNIFORM_SHARE, PairTables.of(layout, everyone, weight))
 
 
-class Mixture(NamedTuple):
+class PairMixture(NamedTuple):
     """A distribution over pairs: a uniform share, and lists of weighted pairs."""
 
     uniform_share: float
-    lists: Lists
+    lists: PairTables
 
     @classmethod
-    def uniform(cls) -> "Mixture":
+    def uniform(cls) -> "PairMixture":
         """All pairs with equal probability."""
-        return cls(1.0, Lists.of(Layout.single(0), np.empty((0, 2), np.int32), np.empty(0)))
+        return cls(1.0, PairTables.of(Layout.single(0), np.empty((0, 2), np.int32), np.empty(0)))
 
     def sweep(self, shard: Shard) -> int:
         """Return how many moves visit the undecided pairs of a shard once."""

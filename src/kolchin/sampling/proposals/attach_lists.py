@@ -1,4 +1,4 @@
-"""Loose links: pairs that are rarely linked, but so many that some of them always are.
+"""AttachLists links: pairs that are rarely linked, but so many that some of them always are.
 
 They say how large delta is, and delta says how many of them there are: unless they come and go
 quickly, both creep. Visited one by one, a pair of odds 1/1000 changes once in a thousand visits.
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from kolchin import kernels
 from kolchin.parameters import FloatArray, IntArray
-from kolchin.sampling.layout import Layout, Lists, Shard
-from kolchin.sampling.proposals import LOOSE_ODDS
+from kolchin.sampling.layout import Layout, PairTables, Shard
+from kolchin.sampling.proposals.mixture import LOOSE_ODDS
 
 LEFT_OUT = 0.01
 """Share of the links that is expected among all those pairs that are too unlikely to be listed."""
@@ -31,7 +31,7 @@ CERTAIN_ODDS = 50.0
 """Pairs of larger odds never come apart by asking: they are not listed."""
 
 
-class Loose(NamedTuple):
+class AttachLists(NamedTuple):
     """Lists of pairs, the neighbours of each record, and the records that have any.
 
     Neighbours of a record are sorted and stand from its start to the next record's. ``share`` is
@@ -39,7 +39,7 @@ class Loose(NamedTuple):
     asked to join, over its odds and that share.
     """
 
-    lists: Lists
+    lists: PairTables
     starts: IntArray
     neighbours: NDArray[np.int32]
     odds: FloatArray
@@ -64,7 +64,7 @@ class Loose(NamedTuple):
         return kernels.AttachRequest(n_moves, joining, pairs, total, self.leavers, leaving, *lists)
 
 
-def loose_pairs(layout: Layout, pairs: NDArray[np.int32], log_odds: FloatArray) -> Loose | None:
+def list_loose_pairs(layout: Layout, pairs: NDArray[np.int32], log_odds: FloatArray) -> AttachLists | None:
     """Freeze the list; None if it is empty.
 
     Each record with neighbours is asked to leave about once, and a pair to join in proportion to
@@ -81,8 +81,8 @@ def loose_pairs(layout: Layout, pairs: NDArray[np.int32], log_odds: FloatArray) 
     other = np.concatenate([pairs[:, 1], pairs[:, 0]])
     order = np.lexsort([other, record])
     numbers = np.bincount(record, minlength=n_records)
-    return Loose(
-        lists=Lists.of(layout, pairs, odds),
+    return AttachLists(
+        lists=PairTables.of(layout, pairs, odds),
         starts=np.concatenate([[0], np.cumsum(numbers)]),
         neighbours=other[order].astype(np.int32),
         odds=np.concatenate([odds, odds])[order],

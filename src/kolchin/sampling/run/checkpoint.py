@@ -17,7 +17,7 @@ from kolchin.likelihoods.exemplar import Ratios
 from kolchin.posterior import Posterior, Recorder
 from kolchin.posterior.packing import Chain as Store
 from kolchin.posterior.recorder import recorded
-from kolchin.sampling.runner import Run
+from kolchin.sampling.run.runner import Run
 
 FORMAT = 3
 TUPLES = {kind.__name__: kind for kind in (kernels.Weights, kernels.Opening, Ratios, Store)}

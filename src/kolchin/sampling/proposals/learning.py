@@ -6,16 +6,16 @@ import numpy as np
 
 from kolchin import kernels
 from kolchin.parameters import FloatArray
-from kolchin.sampling.answered import OPEN_LOG_ODDS, answered_among
-from kolchin.sampling.ground import GROUND, Ground
-from kolchin.sampling.loose import loose_pairs
-from kolchin.sampling.proposals import CANDIDATES, Proposals, Saw
-from kolchin.sampling.shards import Learnt
+from kolchin.sampling.proposals.answered import OPEN_LOG_ODDS, answered_among
+from kolchin.sampling.problem import PROBLEM, Problem
+from kolchin.sampling.proposals.attach_lists import list_loose_pairs
+from kolchin.sampling.proposals.mixture import CANDIDATES, ObservedPairs, Observations
+from kolchin.sampling.shards.advancing import LearnedPairs
 from kolchin.store import Store
 from kolchin.work import held
 
 
-class Standing(NamedTuple):
+class LearningInput(NamedTuple):
     """How things stand: the evidence, a typical delta, a generous one, and a pair's prior odds."""
 
     evidence: kernels.Evidence
@@ -24,17 +24,17 @@ class Standing(NamedTuple):
     log_prior_odds: float
 
 
-def learnt(ground: Ground, proposals: Proposals, standing: Standing) -> Learnt:
+def learnt(ground: Problem, proposals: ObservedPairs, standing: LearningInput) -> LearnedPairs:
     """Take pairs in proportion to how undecided they are, and list the loose ones."""
     mixture = proposals.mixture(
         _log_odds(ground, proposals, standing, standing.delta), ground.layout
     )
     log_odds = _log_odds(ground, proposals, standing, standing.generous)
-    return Learnt(mixture, loose_pairs(ground.layout, proposals.candidates, log_odds))
+    return LearnedPairs(mixture, list_loose_pairs(ground.layout, proposals.candidates, log_odds))
 
 
 def _log_odds(
-    ground: Ground, proposals: Proposals, standing: Standing, delta: FloatArray
+    ground: Problem, proposals: ObservedPairs, standing: LearningInput, delta: FloatArray
 ) -> FloatArray:
     """Log odds that each candidate is linked, as things stand."""
     evidence = standing.evidence._replace(delta=delta)
@@ -45,7 +45,7 @@ def _log_odds(
     return scores
 
 
-class Learning(NamedTuple):
+class LearningTask(NamedTuple):
     """What a chain saw, by its name in a store, and the name of what is learnt from it."""
 
     store: Store
@@ -53,12 +53,12 @@ class Learning(NamedTuple):
     name: str
 
 
-def learn(task: Learning) -> None:
+def learn(task: LearningTask) -> None:
     """Write down what is learnt from what a chain saw."""
     store = task.store
-    saw: Saw
-    standing: Standing
+    saw: Observations
+    standing: LearningInput
     saw, standing = store.get(task.saw)
-    proposals = Proposals(held(store, CANDIDATES))
+    proposals = ObservedPairs(held(store, CANDIDATES))
     proposals.take(saw)
-    store.put(task.name, learnt(held(store, GROUND), proposals, standing))
+    store.put(task.name, learnt(held(store, PROBLEM), proposals, standing))

@@ -47,7 +47,7 @@ def _largest_answer(model: Model) -> float:
     return float(np.bincount(at, said).max())
 
 
-class Grown:
+class WeighedForest:
     """A forest, and the sum over all of its links."""
 
     def __init__(self, forest: kernels.Forest) -> None:
@@ -68,15 +68,15 @@ class Grown:
         kernels.link_forest(rng, self.forest, self._weight, self._free, following)
 
 
-def grown(
+def grow_weighed_forest(
     rng: np.random.Generator,
     proposals: kernels.LinkProposals,
     data: kernels.Data,
     following: Any,
     removal: kernels.Removal = REMOVAL,
-) -> Grown:
+) -> WeighedForest:
     """Draw a graph and grow a forest in it; the records of its links are taken apart."""
     units = kernels.take_apart(rng, following, data, removal)
     picked, rate = kernels.pick_units(rng, proposals, following, data.source, units)
     forest, stayed = kernels.grow_forest(rng, picked, rate, units, following, data, removal)
-    return Grown(forest._replace(chance=forest.chance * stayed))
+    return WeighedForest(forest._replace(chance=forest.chance * stayed))

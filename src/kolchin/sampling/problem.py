@@ -18,19 +18,19 @@ from kolchin.comparison.kernels import place_entries, sort_neighbours
 from kolchin.comparison.parts import Place
 from kolchin.likelihoods import Exemplar
 from kolchin.model import Model
-from kolchin.sampling.candidates import answers_of, kernel_data, of_equality
+from kolchin.sampling.proposals.candidates import answers_of, kernel_data, of_equality
 from kolchin.sampling.layout import Layout
 from kolchin.store import Joined, Store
 from kolchin.work import Work, held
 
-GROUND = "ground"
+PROBLEM = "ground"
 PLACES = "places"
 PLACES_A_TASK = 1 << 17
 
 Numbers = NDArray[np.int32]
 
 
-class Ground(NamedTuple):
+class Problem(NamedTuple):
     """The model, all its records as kernels read them, and their blocks."""
 
     model: Model
@@ -38,17 +38,17 @@ class Ground(NamedTuple):
     layout: Layout
 
 
-def ground_of(model: Model, layout: Layout, work: Work | None) -> Ground:
+def pose_problem(model: Model, layout: Layout, work: Work | None) -> Problem:
     """Put records into the order of a layout; where there are tasks to come, in their store."""
     compared = model.compared
     if work is None or layout.n_blocks == 1:
-        return Ground(model, kernel_data(model, layout), layout)
+        return Problem(model, kernel_data(model, layout), layout)
     if compared is not None and compared.parts.beside(work) is work:
         data: Any = _listed(compared, _in_order(model, layout), layout, work)
     else:
         data = kernel_data(model, layout)
-    work.store.put(GROUND, Ground(model.without_records(), data, layout))
-    stored: Ground = work.store.get(GROUND)
+    work.store.put(PROBLEM, Problem(model.without_records(), data, layout))
+    stored: Problem = work.store.get(PROBLEM)
     return stored._replace(model=model)
 
 
@@ -61,14 +61,14 @@ def _in_order(model: Model, layout: Layout) -> kernels.Data:
     return data._replace(codes=data.codes[order], source=source, shown=shown, answers=answers)
 
 
-class Spreading(NamedTuple):
+class SpreadTask(NamedTuple):
     """A part of the pairs, to be told to the places of both records, under a name."""
 
     part: Place
     name: str
 
 
-class Spread(NamedTuple):
+class PlaceEntries(NamedTuple):
     """Entries by place: with whom it is paired, and the pattern of the pair."""
 
     at: Numbers
@@ -76,7 +76,7 @@ class Spread(NamedTuple):
     pattern: Numbers
 
 
-class Listing(NamedTuple):
+class ListTask(NamedTuple):
     """Some places, what was spread, and the name of the lists to be made."""
 
     store: Store
@@ -86,7 +86,7 @@ class Listing(NamedTuple):
     name: str
 
 
-class Listed(NamedTuple):
+class PlaceLists(NamedTuple):
     """How many others each place has, who they are and the patterns."""
 
     counts: NDArray[np.int64]
@@ -101,11 +101,11 @@ def _listed(compared: Exemplar, data: kernels.Data, layout: Layout, work: Work) 
     place = np.empty(order.size, dtype=np.int32)
     place[order] = np.arange(order.size, dtype=np.int32)
     store.put(PLACES, (place, compared.pattern_of_outcome))
-    spreading = [Spreading(part, f"spread-{k}") for k, part in enumerate(compared.parts.places)]
+    spreading = [SpreadTask(part, f"spread-{k}") for k, part in enumerate(compared.parts.places)]
     spread = tuple(work.run(_spread, spreading))
     bounds = [*range(0, order.size, PLACES_A_TASK), order.size]
     listings = [
-        Listing(store, spread, first, last, f"lists-{first}")
+        ListTask(store, spread, first, last, f"lists-{first}")
         for first, last in itertools.pairwise(bounds)
     ]
     names = work.run(_list, listings)
@@ -125,7 +125,7 @@ def _read(store: Store, names: Sequence[str], part: str) -> Iterator[NDArray[Any
             store.delete(name)
 
 
-def _spread(task: Spreading) -> str:
+def _spread(task: SpreadTask) -> str:
     """Tell the pairs of a part to the places of both records."""
     store = task.part.store
     place, pattern = held(store, PLACES)
@@ -134,18 +134,18 @@ def _spread(task: Spreading) -> str:
     at = np.concatenate([i, j])
     by_place = np.argsort(at, kind="stable")
     other = np.concatenate([j, i])[by_place]
-    store.put(task.name, Spread(at[by_place], other, np.tile(pattern[which], 2)[by_place]))
+    store.put(task.name, PlaceEntries(at[by_place], other, np.tile(pattern[which], 2)[by_place]))
     return task.name
 
 
-def _list(task: Listing) -> str:
+def _list(task: ListTask) -> str:
     """List for some places those they were compared with, in order."""
     store, first, last = task.store, task.first, task.last
     entries = []
     for name in task.spread:
-        spread: Spread = store.get(name)
+        spread: PlaceEntries = store.get(name)
         inside = slice(*np.searchsorted(spread.at, [first, last]))
-        entries.append(Spread(*(array[inside] for array in spread)))
+        entries.append(PlaceEntries(*(array[inside] for array in spread)))
     counts = np.zeros(last - first, dtype=np.int64)
     for at, _, _ in entries:
         counts += np.bincount(at - first, minlength=last - first)
@@ -155,5 +155,5 @@ def _list(task: Listing) -> str:
     for at, other, of_pair in entries:
         place_entries(at, other, of_pair, first, reached, others, pattern)
     sort_neighbours(begins, others, pattern, 0, last - first)
-    store.put(task.name, Listed(counts, others, pattern))
+    store.put(task.name, PlaceLists(counts, others, pattern))
     return task.name

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kolchin.errors import ModelError
-from kolchin.sampling.starts import STARTS
+from kolchin.sampling.run.starts import STARTS
 
 LEAST = {
     "chains": 1,
@@ -27,7 +27,7 @@ Up to so many records there are so many steps of warm-up, beyond, the fewest.
 """
 
 
-class Plan(NamedTuple):
+class RunSettings(NamedTuple):
     """How long chains run, and from where.
 
     A step is some moves (0: as many as is learnt) and one update of all parameters; warm-up is
@@ -61,7 +61,7 @@ def default_warmup(draws: int, n_compared: int = 0) -> int:
     return min(FEWEST_WARMUP_STEPS, next(fitting, FEWEST_IF_COMPARED))
 
 
-def checked_plan(
+def check_run_settings(
     chains: int,
     draws: int,
     warmup: int | None,
@@ -70,7 +70,7 @@ def checked_plan(
     start: str | Sequence[str],
     n_compared: int = 0,
     **others: object,
-) -> Plan:
+) -> RunSettings:
     """Check every argument of a run; all faults are told in one message."""
     starts = (start,) if isinstance(start, str) else tuple(start)
     numbers = {"chains": chains, "draws": draws, "warmup": warmup, "thin": thin, "moves": moves}
@@ -88,7 +88,7 @@ def checked_plan(
     if faults:
         raise ModelError("\n".join(faults))
     steps = default_warmup(int(draws), n_compared) if warmup is None else int(warmup)
-    return Plan(int(chains), int(draws), steps, int(thin), int(moves or 0), starts)
+    return RunSettings(int(chains), int(draws), steps, int(thin), int(moves or 0), starts)
 
 
 def _is_whole(value: object, least: int) -> bool:

@@ -15,18 +15,18 @@ from kolchin.model import Model
 from kolchin.posterior import Posterior, Recorder
 from kolchin.posterior.recorder import recorded, traces
 from kolchin.posterior.traces import Traces
-from kolchin.sampling.answered import with_answered, with_tied
-from kolchin.sampling.candidates import candidate_pairs
+from kolchin.sampling.proposals.answered import with_answered, with_tied
+from kolchin.sampling.proposals.candidates import candidate_pairs
 from kolchin.sampling.chain import Chain
-from kolchin.sampling.forests import can_be_forested
-from kolchin.sampling.ground import ground_of
-from kolchin.sampling.layout import Layout, arranged
-from kolchin.sampling.link_proposals import list_proposals
-from kolchin.sampling.plan import Plan, checked_plan
-from kolchin.sampling.progress import Progress, shown
-from kolchin.sampling.proposals import CANDIDATES, Proposals
-from kolchin.sampling.rounds import Hands, OnEngine, OnThreads
-from kolchin.sampling.starts import STARTS, start_labels
+from kolchin.sampling.moves.forest.weighing import can_be_forested
+from kolchin.sampling.problem import pose_problem
+from kolchin.sampling.layout import Layout, lay_out
+from kolchin.sampling.proposals.link_proposals import list_proposals
+from kolchin.sampling.run.run_settings import RunSettings, check_run_settings
+from kolchin.sampling.run.progress import Progress, shown
+from kolchin.sampling.proposals.mixture import CANDIDATES, ObservedPairs
+from kolchin.sampling.shards.executors import ShardExecutor, EngineExecutor, ThreadExecutor
+from kolchin.sampling.run.starts import STARTS, start_labels
 from kolchin.sampling.weights import can_be_sharded
 from kolchin.work import Work, workplace
 
@@ -39,10 +39,10 @@ MOVES_AT_ONCE = 200_000
 """Between two calls of the kernel a chain can be stopped."""
 
 
-class Worker:
+class Chain:
     """A chain with its plan: what has been done, and what was drawn."""
 
-    def __init__(self, chain: Chain, proposals: Proposals, plan: Plan) -> None:
+    def __init__(self, chain: Chain, proposals: ObservedPairs, plan: RunSettings) -> None:
         self.chain = chain
         self.proposals = proposals
         self.plan = plan
@@ -58,7 +58,7 @@ class Worker:
     def state(self) -> dict[str, Any]:
         """Return all that its future depends on; the draws, and what a model gives, apart.
 
-        Learnt proposals may be large, and follow from the state in which they were learnt.
+        LearnedPairs proposals may be large, and follow from the state in which they were learnt.
         """
         return {
             "steps": self.steps,
@@ -142,7 +142,7 @@ class Run:
     """
 
     def __init__(
-        self, model: Model, plan: Plan, workers: Sequence[Worker], settings: dict[str, object]
+        self, model: Model, plan: RunSettings, workers: Sequence[Chain], settings: dict[str, object]
     ) -> None:
         self.model = model
         self.plan = plan
@@ -157,7 +157,7 @@ class Run:
     def begin(
         cls,
         model: Model,
-        plan: Plan,
+        plan: RunSettings,
         seed: int | np.random.SeedSequence | None,
         work: Work | None = None,
     ) -> Self:
@@ -336,7 +336,7 @@ def sample(
     """
     others = {"most_draws": most_draws, "cores": cores, "seed": seed}
     n_compared = 0 if model.compared is None else model.n_records
-    plan = checked_plan(chains, draws, warmup, thin, moves, start, n_compared, **others)
+    plan = check_run_settings(chains, draws, warmup, thin, moves, start, n_compared, **others)
     with (
         engine_for(engine) as running,
         workplace(running) as work,
@@ -348,7 +348,7 @@ def sample(
     return run.posterior()
 
 
-def _settings(model: Model, plan: Plan, seed: object) -> dict[str, object]:
+def _settings(model: Model, plan: RunSettings, seed: object) -> dict[str, object]:
     return {
         "prior": repr(model.prior),
         "delta": repr(model.likelihood.delta),
@@ -361,10 +361,10 @@ def _settings(model: Model, plan: Plan, seed: object) -> dict[str, object]:
 
 def _workers(
     model: Model,
-    plan: Plan,
+    plan: RunSettings,
     seed: int | np.random.SeedSequence | None,
     work: Work | None = None,
-) -> list[Worker]:
+) -> list[Chain]:
     if not isinstance(seed, np.random.SeedSequence):
         seed = np.random.SeedSequence(seed)
     pairs, scores = candidate_pairs(model, work)
@@ -372,11 +372,11 @@ def _workers(
     layout = Layout.single(model.n_records)
     pairs, scores = with_tied(model.answers, pairs, scores)
     if can_be_sharded(model):
-        layout = arranged(model.n_records, pairs, scores, even)
+        layout = lay_out(model.n_records, pairs, scores, even)
     # Other answers may come later: where records are laid out must not depend on them.
     pairs, scores = with_answered(model.answers, pairs, scores)
     pairs = layout.moved(pairs)
-    ground = ground_of(model, layout, work)
+    ground = pose_problem(model, layout, work)
     layout = ground.layout
     # Pairs beside each other are about records beside each other.
     order = np.lexsort([pairs[:, 1], pairs[:, 0]])
@@ -396,9 +396,9 @@ def _workers(
         kind = plan.starts[number % len(plan.starts)]
         constraints = ground.data.source, ground.data.answers
         labels = start_labels(rng, kind, model.n_records, likely, *constraints, layout)
-        hands: Hands = OnThreads(ground)
+        hands: ShardExecutor = ThreadExecutor(ground)
         if tasks is not None:
-            hands = OnEngine(tasks.engine, tasks.store, layout, f"chain-{number}")
+            hands = EngineExecutor(tasks.engine, tasks.store, layout, f"chain-{number}")
         chain = Chain(model, rng, labels, layout=layout, data=ground.data, hands=hands, picks=picks)
-        workers.append(Worker(chain, Proposals(pairs), plan))
+        workers.append(Chain(chain, ObservedPairs(pairs), plan))
     return workers

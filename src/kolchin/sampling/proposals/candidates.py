@@ -65,14 +65,14 @@ def candidate_pairs(model: Model, work: Work | None = None) -> tuple[IntPairs, F
     return pairs, kernels.pair_scores(data, kernels.Evidence(delta), pairs)
 
 
-class Scoring(NamedTuple):
+class CandidateTask(NamedTuple):
     """A part of the compared pairs, and the name of what tells which of them are hopeful."""
 
     place: Place
     evidence: str
 
 
-class Hope(NamedTuple):
+class CandidateThreshold(NamedTuple):
     """What a pair needs to be hopeful: the evidence of outcomes, what equality says, a bound."""
 
     log_ratio: FloatArray
@@ -86,15 +86,15 @@ def _from_compared(
 ) -> tuple[IntPairs, FloatArray]:
     """List the hopeful among the pairs that were compared, part by part."""
     name = f"hope-{uuid4().hex}"
-    work.store.put(name, Hope(compared.log_ratios(), data, delta, lowest))
-    found = work.run(_hopeful, [Scoring(place, name) for place in compared.parts.places])
+    work.store.put(name, CandidateThreshold(compared.log_ratios(), data, delta, lowest))
+    found = work.run(_hopeful, [CandidateTask(place, name) for place in compared.parts.places])
     work.store.delete(name)
     return np.concatenate([one for one, _ in found]), np.concatenate([one for _, one in found])
 
 
-def _hopeful(task: Scoring) -> tuple[IntPairs, FloatArray]:
+def _hopeful(task: CandidateTask) -> tuple[IntPairs, FloatArray]:
     """Return the hopeful pairs of a part, and their log evidence."""
-    hope: Hope = held(task.place.store, task.evidence)
+    hope: CandidateThreshold = held(task.place.store, task.evidence)
     pairs, which = task.place.get()
     scores = hope.log_ratio[which]
     scores += kernels.pair_scores(hope.data, kernels.Evidence(hope.delta), pairs)

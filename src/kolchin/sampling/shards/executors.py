@@ -15,41 +15,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin.engines import Engine
-from kolchin.sampling.ground import GROUND, Ground
+from kolchin.sampling.problem import PROBLEM, Problem
 from kolchin.sampling.layout import Layout, Shard
-from kolchin.sampling.learning import Learning, Standing, learn, learnt
-from kolchin.sampling.proposals import Proposals
-from kolchin.sampling.shards import Advance, Learnt, Sent, advance
+from kolchin.sampling.proposals.learning import LearningTask, LearningInput, learn, learnt
+from kolchin.sampling.proposals.mixture import ObservedPairs
+from kolchin.sampling.shards.advancing import ShardResult, LearnedPairs, RoundInput, advance
 from kolchin.store import Store
 from kolchin.work import held
 
 Rings = NDArray[np.int32]
 
 
-class Hands(Protocol):
+class ShardExecutor(Protocol):
     """Somebody to let the shards of a chain's rounds advance."""
 
     def advance(
-        self, shards: Sequence[Shard], sent: Sent, learnt: Learnt, following: Rings, cores: int
-    ) -> list[Advance]:
+        self, shards: Sequence[Shard], sent: RoundInput, learnt: LearnedPairs, following: Rings, cores: int
+    ) -> list[ShardResult]:
         """Let shards advance, on so many cores; the rings are changed in place."""
 
     def changed(self, *blocks: int) -> None:
         """Take note that somebody else changed the rings of these blocks; of all if none named."""
 
-    def learn(self, proposals: Proposals, standing: Standing) -> Learnt:
+    def learn(self, proposals: ObservedPairs, standing: LearningInput) -> LearnedPairs:
         """Learn which pairs moves are to be made on."""
 
 
-class OnThreads:
+class ThreadExecutor:
     """Threads of this process, which all work on the same rings."""
 
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, ground: Problem) -> None:
         self.ground = ground
 
     def advance(
-        self, shards: Sequence[Shard], sent: Sent, learnt: Learnt, following: Rings, cores: int
-    ) -> list[Advance]:
+        self, shards: Sequence[Shard], sent: RoundInput, learnt: LearnedPairs, following: Rings, cores: int
+    ) -> list[ShardResult]:
         """Let shards advance, on so many cores; the rings are changed in place."""
         fields = sent.fields(self.ground.model, self.ground.data)
         prior = sent.prior(fields, self.ground.layout)
@@ -64,19 +64,19 @@ class OnThreads:
     def changed(self, *blocks: int) -> None:
         """Nothing to do: the rings are in one place."""
 
-    def learn(self, proposals: Proposals, standing: Standing) -> Learnt:
+    def learn(self, proposals: ObservedPairs, standing: LearningInput) -> LearnedPairs:
         """Learn which pairs moves are to be made on."""
         return learnt(self.ground, proposals, standing)
 
 
-class Version(NamedTuple):
+class BlockRings(NamedTuple):
     """The rings of some blocks after a round, one block after the other."""
 
     blocks: tuple[int, ...]
     following: Rings
 
     @classmethod
-    def of(cls, layout: Layout, blocks: Iterable[int], following: Rings) -> "Version":
+    def of(cls, layout: Layout, blocks: Iterable[int], following: Rings) -> "BlockRings":
         """Take the rings of some blocks."""
         blocks = tuple(blocks)
         return cls(blocks, np.concatenate([following[layout.range_of(b)] for b in blocks]))
@@ -89,7 +89,7 @@ class Version(NamedTuple):
             following[layout.range_of(block)] = self.following[end - layout.lengths[block] : end]
 
 
-class Task(NamedTuple):
+class RoundTask(NamedTuple):
     """Shards to let advance, the names of what that takes, and of what is to come of it.
 
     ``versions`` has a name for each block of the shards.
@@ -104,20 +104,20 @@ class Task(NamedTuple):
     outcome: str
 
 
-class Outcome(NamedTuple):
+class RoundOutcome(NamedTuple):
     """What came of a task: new rings, where they are new, and what the shards counted."""
 
-    version: Version
+    version: BlockRings
     places: NDArray[np.int64]
-    parts: list[Advance]
+    parts: list[ShardResult]
 
 
-def advanced(task: Task) -> str:
+def advanced(task: RoundTask) -> str:
     """Let the shards of a task advance, and write down what came of it."""
     store = task.store
-    ground: Ground = held(store, task.ground)
-    learnt: Learnt = held(store, task.learnt)
-    sent: Sent = store.get(task.sent)
+    ground: Problem = held(store, task.ground)
+    learnt: LearnedPairs = held(store, task.learnt)
+    sent: RoundInput = store.get(task.sent)
     layout = ground.layout
     blocks = tuple(task.versions)
     # Memory that is never touched costs nothing: the rings of other blocks are not there.
@@ -125,27 +125,27 @@ def advanced(task: Task) -> str:
     for name in sorted(set(task.versions.values())):
         wanted = [block for block in blocks if task.versions[block] == name]
         _version(store, name).written(layout, wanted, following)
-    before = Version.of(layout, blocks, following)
+    before = BlockRings.of(layout, blocks, following)
     fields = sent.fields(ground.model, ground.data)
     prior = sent.prior(fields, layout)
     parts = [
         advance(layout.shard(*shard), sent, fields, prior, learnt, following)
         for shard in task.shards
     ]
-    after = Version.of(layout, blocks, following)
+    after = BlockRings.of(layout, blocks, following)
     places = np.flatnonzero(after.following != before.following)
-    store.put(task.outcome, Outcome(after, places, parts))
+    store.put(task.outcome, RoundOutcome(after, places, parts))
     return task.outcome
 
 
-def _version(store: Store, name: str) -> Version:
+def _version(store: Store, name: str) -> BlockRings:
     """Return a version: of a task, or written by the driver."""
     value = store.get(name)
-    version: Version = value.version if isinstance(value, Outcome) else value
+    version: BlockRings = value.version if isinstance(value, RoundOutcome) else value
     return version
 
 
-class OnEngine:
+class EngineExecutor:
     """Tasks of an engine; ``name`` is what the chain's objects in the store begin with."""
 
     def __init__(self, engine: Engine, store: Store, layout: Layout, name: str) -> None:
@@ -155,13 +155,13 @@ class OnEngine:
         self.name = name
         self._versions: dict[int, str] = {}
         self._written: set[str] = set()
-        self._learnt: Learnt | None = None
+        self._learnt: LearnedPairs | None = None
         self._learnt_name = ""
         self._n_written = 0
 
     def advance(
-        self, shards: Sequence[Shard], sent: Sent, learnt: Learnt, following: Rings, cores: int
-    ) -> list[Advance]:
+        self, shards: Sequence[Shard], sent: RoundInput, learnt: LearnedPairs, following: Rings, cores: int
+    ) -> list[ShardResult]:
         """Let shards advance, in about as many tasks as there are cores; then commit."""
         self._tell(learnt)
         self._catch_up(following)
@@ -171,7 +171,7 @@ class OnEngine:
             self._task(f"{name}-{k}", name, shards[k::cores])
             for k in range(min(cores, len(shards)))
         ]
-        outcomes: list[Outcome] = [
+        outcomes: list[RoundOutcome] = [
             self.store.get(answer) for answer in self.engine.run(advanced, tasks)
         ]
         self._commit(tasks, outcomes, following)
@@ -186,20 +186,20 @@ class OnEngine:
         for block in blocks or tuple(self._versions):
             self._versions.pop(block, None)
 
-    def learn(self, proposals: Proposals, standing: Standing) -> Learnt:
+    def learn(self, proposals: ObservedPairs, standing: LearningInput) -> LearnedPairs:
         """Let a task learn which pairs moves are to be made on; they stay in the store."""
         saw, name = self._named("saw"), self._named("learnt")
         self.store.put(saw, (proposals.state(), standing))
-        self.engine.run(learn, [Learning(self.store, saw, name)])
+        self.engine.run(learn, [LearningTask(self.store, saw, name)])
         self.store.delete(saw)
         return self._know(self.store.get(name), name)
 
-    def _task(self, outcome: str, sent: str, shards: Sequence[Shard]) -> Task:
+    def _task(self, outcome: str, sent: str, shards: Sequence[Shard]) -> RoundTask:
         blocks = [shard.blocks for shard in shards]
         versions = {block: self._versions[block] for pair in blocks for block in pair}
-        return Task(self.store, GROUND, self._learnt_name, sent, tuple(blocks), versions, outcome)
+        return RoundTask(self.store, PROBLEM, self._learnt_name, sent, tuple(blocks), versions, outcome)
 
-    def _commit(self, tasks: list[Task], outcomes: list[Outcome], following: Rings) -> None:
+    def _commit(self, tasks: list[RoundTask], outcomes: list[RoundOutcome], following: Rings) -> None:
         """Let the versions of a round take the place of those before, which are deleted."""
         for task, (version, places, _) in zip(tasks, outcomes, strict=True):
             self._versions |= dict.fromkeys(version.blocks, task.outcome)
@@ -209,7 +209,7 @@ class OnEngine:
         self.store.delete(*sorted(old))
         self._written -= old
 
-    def _tell(self, learnt: Learnt) -> None:
+    def _tell(self, learnt: LearnedPairs) -> None:
         """Put what was learnt elsewhere into the store, once."""
         if self._learnt is None or any(
             a is not b for a, b in zip(learnt, self._learnt, strict=True)
@@ -218,7 +218,7 @@ class OnEngine:
             self.store.put(name, learnt)
             self._know(learnt, name)
 
-    def _know(self, learnt: Learnt, name: str) -> Learnt:
+    def _know(self, learnt: LearnedPairs, name: str) -> LearnedPairs:
         """Let what was learnt take the place of what was known before."""
         if self._learnt_name:
             self.store.delete(self._learnt_name)
@@ -230,7 +230,7 @@ class OnEngine:
         lacking = [b for b in range(self.layout.n_blocks) if b not in self._versions]
         if lacking:
             name = self._named("rings")
-            self.store.put(name, Version.of(self.layout, lacking, following))
+            self.store.put(name, BlockRings.of(self.layout, lacking, following))
             self._versions |= dict.fromkeys(lacking, name)
             self._written.add(name)
 

@@ -7,7 +7,7 @@ from kolchin import kernels
 from kolchin.errors import ModelError
 from kolchin.parameters import IntArray
 from kolchin.partitions import NO_SOURCES, Sources, canonical, clashing
-from kolchin.sampling.answered import parted_pairs
+from kolchin.sampling.proposals.answered import parted_pairs
 from kolchin.sampling.layout import Layout
 
 NO_ANSWERS = kernels.Answers()
