@@ -1,159 +1,61 @@
-"""What no round changes: the model, all its records as kernels read them, and their blocks.
+"""What a chain is about and never changes: the model, and its records as the kernels read them."""
 
-On an engine it is made by tasks: each takes a part of the compared pairs and writes what places
-there are to tell of them, sorted by place; then each takes some places, reads what was written
-of them, and lists them. The lists are put after each other in one file, of which workers map
-what they need into memory.
-"""
-
-import itertools
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import NamedTuple
 
 from kolchin import kernels
-from kolchin.comparison.kernels import place_entries, sort_neighbours
-from kolchin.comparison.parts import Place
-from kolchin.likelihoods import Exemplar
 from kolchin.model import Model
-from kolchin.sampling.proposals.candidates import answers_of, kernel_data, of_equality
-from kolchin.sampling.layout import Layout
-from kolchin.store import Joined, Store
-from kolchin.work import Work, held
-
-PROBLEM = "ground"
-PLACES = "places"
-PLACES_A_TASK = 1 << 17
-
-Numbers = NDArray[np.int32]
+from kolchin.parameters import IntArray
+from kolchin.sampling.layout import Layout, Shard
 
 
 class Problem(NamedTuple):
-    """The model, all its records as kernels read them, and their blocks."""
+    """A model, its records in the order of a layout as kernels read them, and that layout."""
 
     model: Model
     data: kernels.Data
     layout: Layout
 
+    @property
+    def n_records(self) -> int:
+        """Number of records."""
+        return self.model.n_records
 
-def pose_problem(model: Model, layout: Layout, work: Work | None) -> Problem:
-    """Put records into the order of a layout; where there are tasks to come, in their store."""
-    compared = model.compared
-    if work is None or layout.n_blocks == 1:
-        return Problem(model, kernel_data(model, layout), layout)
-    if compared is not None and compared.parts.beside(work) is work:
-        data: Any = _listed(compared, _in_order(model, layout), layout, work)
-    else:
-        data = kernel_data(model, layout)
-    work.store.put(PROBLEM, Problem(model.without_records(), data, layout))
-    stored: Problem = work.store.get(PROBLEM)
-    return stored._replace(model=model)
+    @property
+    def whole(self) -> Shard:
+        """All records as one shard."""
+        return self.layout.whole
 
 
-def _in_order(model: Model, layout: Layout) -> kernels.Data:
-    """Return all but the lists."""
-    data, order = of_equality(model), layout.order
-    source = data.source[order] if data.source.size else data.source
-    shown = np.empty(0, np.int32) if model.compared is None else model.compared.shown[order]
-    answers = answers_of(model, order)
-    return data._replace(codes=data.codes[order], source=source, shown=shown, answers=answers)
+def pose_problem(model: Model, layout: Layout | None = None) -> Problem:
+    """Put the records of a model into the order of a layout; by default as they come."""
+    layout = Layout.single(model.n_records) if layout is None else layout
+    return Problem(model, make_kernel_data(model, layout), layout)
 
 
-class SpreadTask(NamedTuple):
-    """A part of the pairs, to be told to the places of both records, under a name."""
-
-    part: Place
-    name: str
-
-
-class PlaceEntries(NamedTuple):
-    """Entries by place: with whom it is paired, and the pattern of the pair."""
-
-    at: Numbers
-    other: Numbers
-    pattern: Numbers
-
-
-class ListTask(NamedTuple):
-    """Some places, what was spread, and the name of the lists to be made."""
-
-    store: Store
-    spread: tuple[str, ...]
-    first: int
-    last: int
-    name: str
-
-
-class PlaceLists(NamedTuple):
-    """How many others each place has, who they are and the patterns."""
-
-    counts: NDArray[np.int64]
-    others: Numbers
-    pattern: Numbers
-
-
-def _listed(compared: Exemplar, data: kernels.Data, layout: Layout, work: Work) -> kernels.Data:
-    """Let tasks list for each place those it was compared with."""
-    order, store = layout.order, work.store
-    assert order is not None
-    place = np.empty(order.size, dtype=np.int32)
-    place[order] = np.arange(order.size, dtype=np.int32)
-    store.put(PLACES, (place, compared.pattern_of_outcome))
-    spreading = [SpreadTask(part, f"spread-{k}") for k, part in enumerate(compared.parts.places)]
-    spread = tuple(work.run(_spread, spreading))
-    bounds = [*range(0, order.size, PLACES_A_TASK), order.size]
-    listings = [
-        ListTask(store, spread, first, last, f"lists-{first}")
-        for first, last in itertools.pairwise(bounds)
-    ]
-    names = work.run(_list, listings)
-    store.delete(PLACES, *spread)
-    begins = np.zeros(order.size + 1, dtype=np.int64)
-    np.cumsum(np.concatenate([store.get(name).counts for name in names]), out=begins[1:])
-    others: Any = Joined(np.int32, _read(store, names, "others"))
-    pattern: Any = Joined(np.int32, _read(store, names, "pattern"))
+def make_kernel_data(model: Model, layout: Layout | None = None) -> kernels.Data:
+    """Return the records in the form that the kernels read, in the order of a layout."""
+    order = None if layout is None else layout.order
+    data = make_unlisted_data(model, order)
+    if model.compared is None:
+        return data
+    begins, others, pattern = model.compared.lists(order)
     return data._replace(begins=begins, others=others, pattern=pattern)
 
 
-def _read(store: Store, names: Sequence[str], part: str) -> Iterator[NDArray[Any]]:
-    """Give arrays one after the other; the last to be read is the last that they are needed for."""
-    for name in names:
-        yield getattr(store.get(name), part)
-        if part == "pattern":
-            store.delete(name)
+def make_unlisted_data(model: Model, order: IntArray | None) -> kernels.Data:
+    """Return all but the lists of compared pairs."""
+    data = make_categorical_data(model)
+    answers = kernels.Answers(*model.answers.lists(order))
+    if order is not None:
+        source = data.source[order] if data.source.size else data.source
+        data = data._replace(codes=data.codes[order], source=source)
+    if model.compared is not None:
+        shown = model.compared.shown if order is None else model.compared.shown[order]
+        data = data._replace(shown=shown)
+    return data._replace(answers=answers)
 
 
-def _spread(task: SpreadTask) -> str:
-    """Tell the pairs of a part to the places of both records."""
-    store = task.part.store
-    place, pattern = held(store, PLACES)
-    pairs, which = task.part.get()
-    i, j = place[pairs[:, 0]], place[pairs[:, 1]]
-    at = np.concatenate([i, j])
-    by_place = np.argsort(at, kind="stable")
-    other = np.concatenate([j, i])[by_place]
-    store.put(task.name, PlaceEntries(at[by_place], other, np.tile(pattern[which], 2)[by_place]))
-    return task.name
-
-
-def _list(task: ListTask) -> str:
-    """List for some places those they were compared with, in order."""
-    store, first, last = task.store, task.first, task.last
-    entries = []
-    for name in task.spread:
-        spread: PlaceEntries = store.get(name)
-        inside = slice(*np.searchsorted(spread.at, [first, last]))
-        entries.append(PlaceEntries(*(array[inside] for array in spread)))
-    counts = np.zeros(last - first, dtype=np.int64)
-    for at, _, _ in entries:
-        counts += np.bincount(at - first, minlength=last - first)
-    begins = np.append(0, np.cumsum(counts))
-    others, pattern = np.empty((2, begins[-1]), dtype=np.int32)
-    reached = begins[:-1].copy()
-    for at, other, of_pair in entries:
-        place_entries(at, other, of_pair, first, reached, others, pattern)
-    sort_neighbours(begins, others, pattern, 0, last - first)
-    store.put(task.name, PlaceLists(counts, others, pattern))
-    return task.name
+def make_categorical_data(model: Model) -> kernels.Data:
+    """Return what kernels read of the categorical fields, and of sources, record by record."""
+    data = kernels.Data(model.likelihood.codes, 1 / model.likelihood.frequency)
+    return data._replace(source=model.sources)
