@@ -1,4 +1,4 @@
-"""AttachLists links: pairs that are rarely linked, but so many that some of them always are.
+"""Loose links: pairs that are rarely linked, but so many that some of them always are.
 
 They say how large delta is, and delta says how many of them there are: unless they come and go
 quickly, both creep. Visited one by one, a pair of odds 1/1000 changes once in a thousand visits.
@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from kolchin import kernels
 from kolchin.parameters import FloatArray, IntArray
-from kolchin.sampling.layout import Layout, PairTables, Shard
+from kolchin.sampling.layout import Layout, Shard
 from kolchin.sampling.proposals.mixture import LOOSE_ODDS
+from kolchin.sampling.proposals.pair_tables import PairTables
 
 LEFT_OUT = 0.01
 """Share of the links that is expected among all those pairs that are too unlikely to be listed."""
@@ -64,8 +65,8 @@ class AttachLists(NamedTuple):
         return kernels.AttachRequest(n_moves, joining, pairs, total, self.leavers, leaving, *lists)
 
 
-def list_loose_pairs(layout: Layout, pairs: NDArray[np.int32], log_odds: FloatArray) -> AttachLists | None:
-    """Freeze the list; None if it is empty.
+def build_attach_lists(layout: Layout, pairs: NDArray[np.int32], log_odds: FloatArray) -> AttachLists | None:
+    """List the loose pairs of some candidates, by their log odds; None if there are none.
 
     Each record with neighbours is asked to leave about once, and a pair to join in proportion to
     its odds.
