@@ -41,6 +41,12 @@ class Shard(NamedTuple):
     blocks: tuple[int, ...]
     within: IntArray
 
+    @property
+    def n_records(self) -> int:
+        """Number of records."""
+        first, last, then, end = self.within
+        return int(last - first + end - then)
+
 
 class Layout(NamedTuple):
     """Blocks from ``bounds[b]`` to ``bounds[b + 1]``; place n has record ``order[n]`` (None: n).
