@@ -40,7 +40,7 @@ class AttachLists(NamedTuple):
     asked to join, over its odds and that share.
     """
 
-    lists: PairTables
+    tables: PairTables
     starts: IntArray
     neighbours: NDArray[np.int32]
     odds: FloatArray
@@ -50,7 +50,7 @@ class AttachLists(NamedTuple):
 
     def in_shard(self, shard: Shard) -> kernels.AttachRequest | None:
         """Return what is asked of a shard (``kernels.attach_records``); None if it has no pairs."""
-        slices, totals = self.lists.in_shard(shard)
+        slices, totals = self.tables.in_shard(shard)
         if not len(slices):
             return None
         total = float(totals.sum())
@@ -60,7 +60,7 @@ class AttachLists(NamedTuple):
         n_moves = 1 + int(self.share * (n_leaving + n_joining))
         joining = n_joining / (n_leaving + n_joining)
         reach = np.cumsum(totals) / total
-        pairs = kernels.Pairs(0.0, self.lists.table, slices, reach, shard.within)
+        pairs = kernels.Pairs(0.0, self.tables.table, slices, reach, shard.within)
         lists = self.starts, self.neighbours, self.odds
         return kernels.AttachRequest(n_moves, joining, pairs, total, self.leavers, leaving, *lists)
 
@@ -83,7 +83,7 @@ def build_attach_lists(layout: Layout, pairs: NDArray[np.int32], log_odds: Float
     order = np.lexsort([other, record])
     numbers = np.bincount(record, minlength=n_records)
     return AttachLists(
-        lists=PairTables.of(layout, pairs, odds),
+        tables=PairTables.of(layout, pairs, odds),
         starts=np.concatenate([[0], np.cumsum(numbers)]),
         neighbours=other[order].astype(np.int32),
         odds=np.concatenate([odds, odds])[order],

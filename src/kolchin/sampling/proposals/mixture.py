@@ -41,7 +41,7 @@ class PairMixture(NamedTuple):
     """A distribution over pairs: a uniform share, and lists of weighted pairs."""
 
     uniform_share: float
-    lists: PairTables
+    tables: PairTables
 
     @classmethod
     def uniform(cls) -> "PairMixture":
@@ -50,14 +50,14 @@ class PairMixture(NamedTuple):
 
     def sweep(self, shard: Shard) -> int:
         """Return how many moves visit the undecided pairs of a shard once."""
-        return int(2 * self.lists.in_shard(shard)[1].sum())
+        return int(2 * self.tables.in_shard(shard)[1].sum())
 
     def in_shard(self, shard: Shard) -> kernels.Pairs:
         """Return the pairs of a shard."""
-        slices, totals = self.lists.in_shard(shard)
+        slices, totals = self.tables.in_shard(shard)
         share = self.uniform_share if len(slices) else 1.0
         reach = np.cumsum(totals) / max(totals.sum(), 1e-300)
-        return kernels.Pairs(share, self.lists.table, slices, reach, shard.within)
+        return kernels.Pairs(share, self.tables.table, slices, reach, shard.within)
 
 
 def build_mixture(observed: ObservedPairs, log_odds: FloatArray, layout: Layout) -> PairMixture:
