@@ -62,7 +62,7 @@ def measure(n_records, paired, n_moves=1_000_000):
     following = kernels.make_rings(labels)
     sizes = np.bincount(np.bincount(labels), minlength=66)
     evidence = kernels.Evidence(np.full(N_FIELDS, DELTA))
-    state = kernels.State(following, sizes, np.array([sizes.sum()]), np.array([-1, -1]))
+    state = kernels.Partition(following, sizes, np.array([sizes.sum()]), np.array([-1, -1]))
     what = pairs, data, evidence, weights, state
     kernels.make_chaperones_moves(rng, 1000, False, *what)
     best = np.inf

@@ -27,8 +27,8 @@ from kolchin.posterior.recorder import recorded
 from kolchin.posterior.storage import part_path, save, write_arrays
 from kolchin.resolution.formulas import quoted
 from kolchin.resolution.inputs import UNREADABLE, Input
-from kolchin.sampling.run.runner import Run
 from kolchin.sampling.run.checkpoint import header_of, restore, run_state, take_chains
+from kolchin.sampling.run.runner import Run
 
 RESULTS = ("entities.csv", "links.csv", "summary.json", "report.html", "merged.csv", "events.csv")
 SECONDS_BETWEEN = 5.0
@@ -146,8 +146,8 @@ class RunDirectory:
             while (self._saved_parts + 1) * length <= run.kept:
                 self._save_part(run, self._saved_parts, length)
                 self._saved_parts += 1
-                for worker in run.workers:
-                    worker.draws.forget(self._saved_parts * length)
+                for chain in run.chains:
+                    chain.draws.forget(self._saved_parts * length)
             if last and run.kept > self._saved_parts * length:
                 self._save_part(run, self._saved_parts, length)
             state = run_state(run, self._saved_parts * length)
@@ -157,7 +157,7 @@ class RunDirectory:
 
     def _save_part(self, run: Run, number: int, length: int) -> None:
         inside = slice(number * length, min((number + 1) * length, run.kept))
-        drawn = [worker.draws for worker in run.workers]
+        drawn = [chain.draws for chain in run.chains]
         posterior = recorded(drawn, run.settings_of_draws, inside.start, inside.stop)
         save(posterior, part_path(self.posterior, number), inside.start)
 

@@ -81,13 +81,13 @@ class Session:
 
     def _taken_up(self) -> Run:
         self.display.phase("looking for pairs")
-        run = Run.begin(self.model, self.settings.plan(), self.settings.seed, self.work)
+        run = Run.begin(self.model, self.settings.run_settings(), self.settings.seed, self.work)
         if self.directory is not None:
             self.directory.restore(run)
         if self.settings.draws is not None:
             run.wanted = self.settings.draws
         else:  # an earlier call may have asked for a few
-            run.wanted = max(run.wanted, run.plan.draws)
+            run.wanted = max(run.wanted, run.settings.draws)
         return run
 
     def _sample(self, run: Run) -> None:

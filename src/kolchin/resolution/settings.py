@@ -87,8 +87,10 @@ class Settings:
         faults: list[str] = []
         chosen = _chosen_prior(prior, likelihood, faults)
         try:
-            plan = check_run_settings(chains, draws or FIRST_LOOK, None, THIN, None, STARTS, seed=seed)
-            warmup = plan.warmup
+            checked = check_run_settings(
+                chains, draws or FIRST_LOOK, None, THIN, None, STARTS, seed=seed
+            )
+            warmup = checked.warmup
         except KolchinError as error:
             faults.append(str(error))
         if draws is not None and draws == 0:
@@ -138,7 +140,7 @@ class Settings:
             work=work,
         )
 
-    def plan(self) -> RunSettings:
+    def run_settings(self) -> RunSettings:
         """Return how chains run."""
         first = self.draws or self.first_look or FIRST_LOOK
         warmup = max(FEWEST_AGAIN, self.warmup // 3) if self.short else self.warmup

@@ -13,7 +13,7 @@ from kolchin.errors import DataError
 from kolchin.model import Model
 from kolchin.posterior import Posterior
 from kolchin.posterior.storage import part_path, save
-from kolchin.resolution.adding import Asked, WeighedForest, grown
+from kolchin.resolution.adding import Asked, Grown, grown
 from kolchin.resolution.directory import RESULTS, RunDirectory
 from kolchin.resolution.display import Display
 from kolchin.resolution.extending import extended_model, without_base
@@ -62,7 +62,7 @@ def update(
         return _drawn_given_parameters(result, found, directory, seed, display)
 
 
-def _tell(display: Display, found: WeighedForest) -> None:
+def _tell(display: Display, found: Grown) -> None:
     n_new, n_now = int((found.row_before < 0).sum()), found.row_before.size
     display.say(f"{found.given.title}: {n_new:,} new rows, {n_now:,} records now")
     for note in found.given.notes:
@@ -71,7 +71,7 @@ def _tell(display: Display, found: WeighedForest) -> None:
 
 def _drawn_given_parameters(
     result: "Result",
-    found: WeighedForest,
+    found: Grown,
     directory: RunDirectory | None,
     seed: int | None,
     display: Display,
@@ -196,7 +196,7 @@ def _exchange(path: Path, beside: Path) -> None:
 
 
 def _run_again(
-    result: "Result", found: WeighedForest, directory: RunDirectory | None, display: Display
+    result: "Result", found: Grown, directory: RunDirectory | None, display: Display
 ) -> "Result":
     """Resolve all records anew, with the same settings: categories have no candidates to go by."""
     given, settings = without_base(found.given), result._settings.moved(found.row_before)

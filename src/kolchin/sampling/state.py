@@ -50,7 +50,7 @@ class State(NamedTuple):
     display_rng: np.random.Generator
     stream_key: int
     round_number: int
-    partition: kernels.State
+    partition: kernels.Partition
     prior_values: Values
     field_values: Values
     evidence: kernels.Evidence
@@ -79,12 +79,12 @@ class State(NamedTuple):
 
 
 def start_state(rng: np.random.Generator, problem: Problem, labels: IntArray) -> State:
-    """Return the state that has a partition, by its labels, and parameters drawn near to typical."""
+    """Return the state of a partition, by its labels, with parameters drawn near to typical."""
     model = problem.model
     (display_rng,) = rng.spawn(1)
     counts = size_counts(labels).astype(np.int64)
     n_clusters = np.array([counts.sum()])
-    partition = kernels.State(
+    partition = kernels.Partition(
         kernels.make_rings(canonical(labels)), counts, n_clusters, np.array([-1, -1])
     )
     stream_key = int(rng.integers(1 << 62))
@@ -156,9 +156,7 @@ def with_statistics(rng: np.random.Generator, problem: Problem, state: State) ->
     if state.statistics is not None:
         return state
     members, sizes, _ = kernels.grouped(state.following, problem.whole.within)
-    statistics = count_statistics(
-        rng, problem.model, problem.data, state.evidence, members, sizes
-    )
+    statistics = count_statistics(rng, problem.model, problem.data, state.evidence, members, sizes)
     return state._replace(statistics=statistics)
 
 
@@ -207,4 +205,3 @@ def log_prior_odds(state: State) -> float:
         pairs = max(pairs, FEWEST_PAIRS * alone)
         log_odds += float(np.log(pairs) - 2 * np.log(alone))
     return log_odds
-

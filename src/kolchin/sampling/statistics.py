@@ -34,7 +34,7 @@ def count_statistics(
     members: NDArray[np.int32],
     sizes: NDArray[np.int32],
 ) -> FieldStatistics:
-    """Count what the parameters depend on, of some clusters: members one after another, and sizes."""
+    """Count what the parameters depend on, of clusters: members one after another, and sizes."""
     steps = kernels.agreement_cells(members, sizes, data.codes)
     cells = model.likelihood.cells(*steps)
     levels = None

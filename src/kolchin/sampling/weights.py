@@ -17,7 +17,9 @@ LARGEST_BESIDE = LARGEST_LOG - float(np.log(kernels.LARGEST_FACTOR))
 """What is left of it beside the evidence of compared fields, which the kernel looks after."""
 
 
-def build_kernel_weights(model: Model, tables: Tables, evidence: kernels.Evidence) -> kernels.Weights:
+def build_kernel_weights(
+    model: Model, tables: Tables, evidence: kernels.Evidence
+) -> kernels.Weights:
     """Put the prior's tables into the form that the kernels read."""
     log_h, opening, shapes = tables
     log_size = np.append(0.0, log_h - log_h[0])

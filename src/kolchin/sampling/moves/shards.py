@@ -37,16 +37,12 @@ class RoundMove(NamedTuple):
         if state.weights.shape.size:
             state = self._move_crowd(rng, problem, state)
         model, layout = problem.model, problem.layout
-        auxiliaries = draw_auxiliaries(
-            rng, model, state.prior_values, state.counts, state.capacity
-        )
+        auxiliaries = draw_auxiliaries(rng, model, state.prior_values, state.counts, state.capacity)
         number = state.round_number + 1
         what = self.moves_asked, self.dissolves, state.stream_key, number
         given = RoundInput(state.evidence, auxiliaries, *what)
         shards = layout.shards(rng)
-        results = self.executor.advance(
-            shards, given, self.learned, state.following, self.cores
-        )
+        results = self.executor.advance(shards, given, self.learned, state.following, self.cores)
         for result in results:
             state = count_changes(state, result.size_changes)
         state.partition.n_clusters[0] += sum(result.n_clusters_change for result in results)
@@ -54,9 +50,7 @@ class RoundMove(NamedTuple):
         between = np.concatenate([result.leaving for result in results])
         members, sizes = kernels.grouped_among(state.following, np.sort(between))
         stream = given.stream(layout.n_blocks + 1)
-        others = count_statistics(
-            stream, model, problem.data, state.evidence, members, sizes
-        )
+        others = count_statistics(stream, model, problem.data, state.evidence, members, sizes)
         statistics = pool_statistics([*(result.statistics for result in results), others])
         return state._replace(round_number=number, statistics=statistics)
 

@@ -65,7 +65,9 @@ class AttachLists(NamedTuple):
         return kernels.AttachRequest(n_moves, joining, pairs, total, self.leavers, leaving, *lists)
 
 
-def build_attach_lists(layout: Layout, pairs: NDArray[np.int32], log_odds: FloatArray) -> AttachLists | None:
+def build_attach_lists(
+    layout: Layout, pairs: NDArray[np.int32], log_odds: FloatArray
+) -> AttachLists | None:
     """List the loose pairs of some candidates, by their log odds; None if there are none.
 
     Each record with neighbours is asked to leave about once, and a pair to join in proportion to

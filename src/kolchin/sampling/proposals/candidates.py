@@ -16,7 +16,7 @@ from kolchin import kernels
 from kolchin.comparison.parts import Place
 from kolchin.likelihoods import DirichletCategorical, Exemplar
 from kolchin.model import Model
-from kolchin.parameters import FloatArray, IntArray
+from kolchin.parameters import FloatArray
 from kolchin.partitions import clashing
 from kolchin.sampling.problem import make_categorical_data
 from kolchin.work import Work, held
@@ -90,7 +90,9 @@ def _from_compared(
     """List the candidates among the pairs that were compared, part by part."""
     name = f"threshold-{uuid4().hex}"
     work.store.put(name, CandidateThreshold(compared.log_ratios(), data, delta, lowest))
-    found = work.run(find_candidates, [CandidateTask(place, name) for place in compared.parts.places])
+    found = work.run(
+        find_candidates, [CandidateTask(place, name) for place in compared.parts.places]
+    )
     work.store.delete(name)
     return np.concatenate([one for one, _ in found]), np.concatenate([one for _, one in found])
 

@@ -28,7 +28,7 @@ class LearningInput(NamedTuple):
 class LearnedPairs(NamedTuple):
     """Which pairs moves are made on: learned in warm-up, the same in every step after it.
 
-    ``mixture`` is for chaperones moves, ``attach_lists`` are for loose links (None: there are none).
+    ``mixture`` is for chaperones moves, ``attach_lists`` are for loose links, if there are any.
     """
 
     mixture: PairMixture

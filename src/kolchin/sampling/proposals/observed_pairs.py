@@ -60,9 +60,7 @@ class ObservedPairs:
         """Return a copy of what was seen."""
         seen = np.flatnonzero(self.linked)
         total_delta = np.array(self.total_delta)
-        return Observations(
-            len(self.candidates), seen, self.linked[seen], total_delta, self.n_seen
-        )
+        return Observations(len(self.candidates), seen, self.linked[seen], total_delta, self.n_seen)
 
     def take(self, observations: Observations) -> None:
         """Be as if this had been seen."""

@@ -23,7 +23,7 @@ class PairTables(NamedTuple):
     n_blocks: int
 
     @classmethod
-    def of(cls, layout: Layout, pairs: NDArray[np.int32], weight: FloatArray) -> "Lists":
+    def of(cls, layout: Layout, pairs: NDArray[np.int32], weight: FloatArray) -> "PairTables":
         """Sort pairs into tables."""
         n_tables = layout.n_blocks**2
         if n_tables == 1:

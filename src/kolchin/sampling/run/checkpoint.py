@@ -13,14 +13,30 @@ from numpy.typing import NDArray
 
 from kolchin import kernels
 from kolchin.errors import DataError
-from kolchin.likelihoods.exemplar import Ratios
 from kolchin.posterior import Posterior, Recorder
-from kolchin.posterior.packing import Chain as Store
+from kolchin.posterior.packing import Chain as PackedChain
 from kolchin.posterior.recorder import recorded
+from kolchin.sampling.proposals.observed_pairs import Observations
+from kolchin.sampling.run.chain import Checkpoint, Moment
 from kolchin.sampling.run.runner import Run
+from kolchin.sampling.state import State
 
-FORMAT = 3
-TUPLES = {kind.__name__: kind for kind in (kernels.Weights, kernels.Opening, Ratios, Store)}
+FORMAT = 4
+TUPLES: dict[str, Any] = {
+    kind.__name__: kind
+    for kind in (
+        Checkpoint,
+        Moment,
+        State,
+        Observations,
+        kernels.Partition,
+        kernels.Evidence,
+        kernels.Weights,
+        kernels.Opening,
+        PackedChain,
+    )
+}
+"""Named tuples of a checkpoint, by the names that they have there."""
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -30,12 +46,12 @@ def run_state(run: Run, first_draw: int) -> Iterator[tuple[str, NDArray[Any]]]:
 
     What it says of the run as a whole comes last.
     """
-    workers = []
-    for number, worker in enumerate(run.workers):
+    chains = []
+    for number, chain in enumerate(run.chains):
         arrays: Arrays = {}
-        state = {**worker.state(), "draws": _drawn(worker.draws, first_draw)}
-        workers.append(_pack(state, f"/{number}", arrays))
-        del state
+        saved = {"checkpoint": chain.checkpoint(), "draws": _draws_from(chain.draws, first_draw)}
+        chains.append(_pack(saved, f"/{number}", arrays))
+        del saved
         yield from arrays.items()
     header = {
         "format": FORMAT,
@@ -45,7 +61,7 @@ def run_state(run: Run, first_draw: int) -> Iterator[tuple[str, NDArray[Any]]]:
         "ended": run.ended,
         "answers": run.model.answers.stamp,
         "seconds": run.seconds,
-        "workers": workers,
+        "chains": chains,
     }
     yield "header", np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
 
@@ -69,36 +85,36 @@ def restore(
     Of those, the partitions are not held.
     """
     header = header_of(arrays)
-    workers = _unpack(header["workers"], arrays)
-    if len(workers) != len(run.workers) or any(
-        state["now"]["proposals"]["n_candidates"] != len(worker.proposals.candidates)
-        for worker, state in zip(run.workers, workers, strict=True)
+    saved = _unpack(header["chains"], arrays)
+    if len(saved) != len(run.chains) or any(
+        state["checkpoint"].now.observations.n_candidates != len(chain.observed.candidates)
+        for chain, state in zip(run.chains, saved, strict=True)
     ):
         raise DataError("The saved state is of another model: its chains or pairs differ.")
     run.wanted, run.ended, run.seconds = (header[name] for name in ("wanted", "ended", "seconds"))
     n_records = run.model.n_records
-    for worker, state in zip(run.workers, workers, strict=True):
-        worker.restore(state)
-        worker.draws = worker.recorder()
+    for chain, state in zip(run.chains, saved, strict=True):
+        chain.restore(state["checkpoint"])
+        chain.draws = chain.new_recorder()
     for part in earlier:
-        for number, worker in enumerate(run.workers):
-            worker.draws.take(part, number)
-    for worker, state in zip(run.workers, workers, strict=True):
-        worker.draws.take(Posterior(n_records, **state["draws"], settings={}), 0)
+        for number, chain in enumerate(run.chains):
+            chain.draws.take(part, number)
+    for chain, state in zip(run.chains, saved, strict=True):
+        chain.draws.take(Posterior(n_records, **state["draws"], settings={}), 0)
 
 
 def take_chains(run: Run, arrays: Mapping[str, NDArray[Any]]) -> None:
     """Let the chains of a new run go on from where those of a saved one are.
 
     The runs differ in what is said of pairs with an error rate, which no partition contradicts.
-    What was learnt and drawn is left behind.
+    What was learned and drawn is left behind.
     """
-    states = _unpack(header_of(arrays)["workers"], arrays)
-    for worker, state in zip(run.workers, states, strict=True):
-        worker.chain.take(state["now"]["chain"])
+    saved = _unpack(header_of(arrays)["chains"], arrays)
+    for chain, state in zip(run.chains, saved, strict=True):
+        chain.take_state(state["checkpoint"].now.state)
 
 
-def _drawn(draws: Recorder, first_draw: int) -> dict[str, Any]:
+def _draws_from(draws: Recorder, first_draw: int) -> dict[str, Any]:
     """Return the draws of one chain from one on, as the posterior that they are."""
     own = recorded([draws], {}, first_draw)
     return {"chains": own.chains, "parameters": own.parameters, "log_joint": own.log_joint}

@@ -18,6 +18,9 @@ LEAST = {
     "cores": 1,
     "seed": 0,
 }
+HELD = 8
+"""In the first of so many parts of learning, what compared fields say is not learned."""
+
 FEWEST_WARMUP_STEPS = 400
 STEPS_IF_COMPARED = {50_000: 150, 500_000: 100}
 FEWEST_IF_COMPARED = 60
@@ -43,8 +46,30 @@ class RunSettings(NamedTuple):
 
     @property
     def learning(self) -> int:
-        """Steps of warm-up after which the proposals are frozen."""
+        """Steps of warm-up after which proposals are frozen."""
         return int(0.8 * self.warmup)
+
+    @property
+    def learning_steps(self) -> frozenset[int]:
+        """After which steps proposals are learned: often while clusters form, then at the end."""
+        n_steps = self.learning
+        parts = (n_steps // 16, n_steps // 8, n_steps // 4, n_steps // 2)
+        return frozenset({1, 4, *parts, n_steps})
+
+    def dissolves(self, step: int) -> bool:
+        """Tell whether a step is one of the first quarter, which finds the typical set."""
+        return 4 * step <= self.learning
+
+    def holds_levels(self, step: int) -> bool:
+        """Tell whether what compared fields say stays as it was fitted in a step.
+
+        A start without links would else teach that nothing is ever linked.
+        """
+        return HELD * step <= self.learning
+
+    def keeps(self, step: int) -> bool:
+        """Tell whether the state of a step is kept as a draw."""
+        return step > self.warmup and (step - self.warmup) % self.thin == 0
 
 
 def default_warmup(draws: int, n_compared: int = 0) -> int:

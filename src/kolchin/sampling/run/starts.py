@@ -7,8 +7,8 @@ from kolchin import kernels
 from kolchin.errors import ModelError
 from kolchin.parameters import IntArray
 from kolchin.partitions import NO_SOURCES, Sources, canonical, clashing
-from kolchin.sampling.proposals.answered import parted_pairs
 from kolchin.sampling.layout import Layout
+from kolchin.sampling.proposals.answered import parted_pairs
 
 NO_ANSWERS = kernels.Answers()
 STARTS = ("singletons", "random", "blocks")

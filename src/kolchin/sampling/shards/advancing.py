@@ -75,7 +75,7 @@ def advance_shard(
     n_left = _count_moves(shard, given, problem, learned.mixture)
     level = 0
     weights = prior.weights(level)
-    partition = kernels.State(
+    partition = kernels.Partition(
         following,
         np.zeros(weights.log_size.size, dtype=np.int64),
         np.zeros(1, dtype=np.int64),

@@ -42,7 +42,9 @@ def share_problem(model: Model, layout: Layout, work: Work | None) -> Problem:
     if work is None or layout.n_blocks == 1:
         return pose_problem(model, layout)
     if compared is not None and compared.parts.beside(work) is work:
-        data: Any = _list_neighbours(compared, make_unlisted_data(model, layout.order), layout, work)
+        data: Any = _list_neighbours(
+            compared, make_unlisted_data(model, layout.order), layout, work
+        )
     else:
         data = make_kernel_data(model, layout)
     work.store.put(PROBLEM, Problem(model.without_records(), data, layout))
