@@ -16,17 +16,17 @@ import threading
 import time
 
 import numpy as np
+from kolchin.sampling.chain import Chain
 
 from kolchin import Model
 from kolchin.engines import engine_for
 from kolchin.records.loading import load
-from kolchin.sampling.shards import executors
-from kolchin.sampling.proposals.candidates import candidate_pairs, kernel_data
-from kolchin.sampling.chain import Chain
-from kolchin.sampling.problem import pose_problem
 from kolchin.sampling.layout import RECORDS_A_BLOCK, lay_out
+from kolchin.sampling.problem import pose_problem
+from kolchin.sampling.proposals.candidates import candidate_pairs, kernel_data
 from kolchin.sampling.proposals.mixture import ObservedPairs
 from kolchin.sampling.run.starts import start_labels
+from kolchin.sampling.shards import executors
 from kolchin.simulation.people import simulate_people
 from kolchin.work import here, workplace
 

@@ -7,9 +7,10 @@ from inline import Inline
 import kolchin as kp
 from kolchin.comparison import candidates, compare, gathering, keys, portions
 from kolchin.records.loading import load
-from kolchin.sampling import problem
-from kolchin.sampling.proposals.candidates import candidate_pairs, kernel_data
 from kolchin.sampling.layout import Layout
+from kolchin.sampling.problem import make_kernel_data
+from kolchin.sampling.proposals.candidates import candidate_pairs
+from kolchin.sampling.shards import shared_problem
 from kolchin.simulation.people import simulate_people
 from kolchin.store import Directory
 from kolchin.work import Work
@@ -29,7 +30,7 @@ def in_parts(monkeypatch):
     monkeypatch.setattr(portions, "AT_ONCE", 2)
     monkeypatch.setattr(keys, "SCANNED", 400)
     monkeypatch.setattr(gathering, "RANGE", 5_000)
-    monkeypatch.setattr(problem, "PLACES_A_TASK", 600)
+    monkeypatch.setattr(shared_problem, "PLACES_A_TASK", 600)
 
 
 @pytest.fixture
@@ -83,7 +84,10 @@ def test_tasks_list_what_a_model_in_memory_does(records, in_parts, work, tmp_pat
     for one, other in zip(candidate_pairs(there, work), candidate_pairs(in_memory), strict=True):
         assert np.array_equal(one, other)
     layout = Layout(np.array([0, 1_000, 2_500]), np.random.default_rng(2).permutation(2_500))
-    made, expected = problem.pose_problem(there, layout, work).data, kernel_data(in_memory, layout)
+    made, expected = (
+        shared_problem.share_problem(there, layout, work).data,
+        make_kernel_data(in_memory, layout),
+    )
     assert all(map(np.array_equal, made, expected))
     assert {path.name.split("-")[0] for path in tmp_path.iterdir()} == {"pairs", "which", "ground"}
 

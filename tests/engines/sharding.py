@@ -75,8 +75,8 @@ class Killing(Directory):
 def drawn_at(model, place):
     """All that was drawn at a workplace."""
     named = {name: SHORT[name] for name in ("chains", "draws", "warmup", "thin")}
-    plan = check_run_settings(**named, moves=None, start=STARTS, n_compared=model.n_records)
-    run = Run.begin(model, plan, SHORT["seed"], place)
+    settings = check_run_settings(**named, moves=None, start=STARTS, n_compared=model.n_records)
+    run = Run.begin(model, settings, SHORT["seed"], place)
     run.go_on()
     return comparable(run.posterior())
 

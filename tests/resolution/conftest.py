@@ -10,8 +10,7 @@ SHORT = {"chains": 2, "draws": 30, "seed": 3}
 
 def hurry(monkeypatch):
     """Look often, and warm up briefly: these tests are about what surrounds the chains."""
-    from kolchin.sampling.run import run_settings
-    from kolchin.sampling.run import runner
+    from kolchin.sampling.run import run_settings, runner
 
     monkeypatch.setattr(run_settings, "FEWEST_WARMUP_STEPS", 60)
     monkeypatch.setattr(runner, "SECONDS_BETWEEN_LOOKS", 0.02)

@@ -11,7 +11,7 @@ import kolchin as kp
 from kolchin.posterior.portions import summarise
 from kolchin.records import DataWarning
 from kolchin.resolution.directory import RunDirectory
-from kolchin.sampling.run.runner import Chain
+from kolchin.sampling.run.chain import Chain
 
 FIELDS = [f"field_{k}" for k in range(4)]
 SHORT = {"chains": 2, "draws": 30, "seed": 3}

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 import kolchin as kp
 from kolchin import kernels
 from kolchin.sampling import layout as rooms
-from kolchin.sampling.layout import Layout, PairTables, lay_out
+from kolchin.sampling.layout import Layout, lay_out
+from kolchin.sampling.proposals.pair_tables import PairTables
 
 N_RECORDS = 600
 

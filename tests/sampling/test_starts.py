@@ -5,8 +5,8 @@ import pytest
 
 import kolchin as kp
 from kolchin.partitions import canonical, cluster_sizes, has_clash
-from kolchin.sampling.proposals.candidates import candidate_pairs
 from kolchin.sampling.layout import Layout
+from kolchin.sampling.proposals.candidates import candidate_pairs
 from kolchin.sampling.run.starts import LARGEST_START, STARTS, start_labels
 
 
