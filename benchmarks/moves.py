@@ -16,8 +16,9 @@ import numpy as np
 from numba import njit
 
 from kolchin import kernels
-from kolchin.sampling.layout import Layout, PairTables
+from kolchin.sampling.layout import Layout
 from kolchin.sampling.proposals.mixture import PairMixture
+from kolchin.sampling.proposals.pair_tables import PairTables
 
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 N_FIELDS, N_VALUES, DELTA = 9, 50, 0.05

@@ -89,7 +89,7 @@ def test_tasks_list_what_a_model_in_memory_does(records, in_parts, work, tmp_pat
         make_kernel_data(in_memory, layout),
     )
     assert all(map(np.array_equal, made, expected))
-    assert {path.name.split("-")[0] for path in tmp_path.iterdir()} == {"pairs", "which", "ground"}
+    assert {path.name.split("-")[0] for path in tmp_path.iterdir()} == {"pairs", "which", "problem"}
 
 
 def test_results_ask_for_pairs_where_they_are(records, in_parts, work):

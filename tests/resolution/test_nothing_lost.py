@@ -131,10 +131,10 @@ SCRIPT = """
 import sys
 from kolchin.resolution import directory
 from kolchin.sampling.run import run_settings
-from kolchin.sampling.run import runner
+from kolchin.sampling.run import chain
 directory.SECONDS_BETWEEN, directory.LARGEST_SHARE, directory.DRAWS_A_PART = 0.0, 1e9, 8
 run_settings.FEWEST_WARMUP_STEPS = 60
-runner.SECONDS_BETWEEN_LOOKS = 0.02
+chain.SECONDS_BETWEEN_LOOKS = 0.02
 from kolchin.cli import main
 sys.argv = ["kolchin", *sys.argv[1:]]
 main()
