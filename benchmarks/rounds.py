@@ -238,7 +238,8 @@ def main():
     timed(chain, given.rounds, 1)
     executors.advance_shard = advance
     print(
-        f"{given.n:,} records in {chain.problem.layout.n_blocks} blocks, {chain.state.n_clusters:,} clusters, "
+        f"{given.n:,} records in {chain.problem.layout.n_blocks} blocks, "
+        f"{chain.state.n_clusters:,} clusters, "
         f"{chain.schedule.on_pairs.n_moves:,} moves a round\n"
     )
     print("| a shard of a round | bytes |\n|---|---:|")

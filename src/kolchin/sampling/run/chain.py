@@ -170,7 +170,8 @@ class Chain:
         self._n_moves_left = self.n_moves
 
     def _moment(self) -> Moment:
-        return Moment(copy.deepcopy(self.state), self.observed.observations())
+        state = self.state._replace(statistics=None)
+        return Moment(copy.deepcopy(state), self.observed.observations())
 
     def _go_to(self, moment: Moment) -> None:
         self.take_state(moment.state)
