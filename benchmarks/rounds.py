@@ -23,9 +23,9 @@ from kolchin.engines import engine_for
 from kolchin.records.loading import load
 from kolchin.sampling.layout import RECORDS_A_BLOCK, lay_out
 from kolchin.sampling.problem import pose_problem
-from kolchin.sampling.proposals.candidates import candidate_pairs
+from kolchin.sampling.proposals.candidates import find_candidate_pairs
 from kolchin.sampling.proposals.observed_pairs import ObservedPairs
-from kolchin.sampling.run.starts import start_labels
+from kolchin.sampling.run.starts import make_start_labels
 from kolchin.sampling.schedule import choose_schedule, learn_tuning
 from kolchin.sampling.shards import executors
 from kolchin.sampling.shards.executors import EngineExecutor, ThreadExecutor
@@ -107,16 +107,16 @@ class Rounds:
     def __init__(self, n_records, n_blocks, seed):
         table = simulate_people(n_records, seed)
         model = Model(load(table, id="rec_id", truth="ent_id").records)
-        pairs, scores = candidate_pairs(model)
+        pairs, scores = find_candidate_pairs(model)
         even = float(np.log(n_records))
         layout = lay_out(n_records, pairs, scores, even, n_blocks)
         if layout.n_blocks == 1:
             raise SystemExit("Too many likely links lie between blocks: try fewer (--blocks).")
-        pairs = layout.moved(pairs)
+        pairs = layout.to_places(pairs)
         self.problem = pose_problem(model, layout)
         rng = np.random.Generator(np.random.SFC64(seed))
         source = self.problem.data.source
-        labels = start_labels(rng, "blocks", n_records, pairs[scores > even], source)
+        labels = make_start_labels(rng, "blocks", n_records, pairs[scores > even], source)
         self.state = start_state(rng, self.problem, labels)
         self.observed = ObservedPairs(pairs)
         self.executor = ThreadExecutor(self.problem)

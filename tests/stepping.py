@@ -5,11 +5,11 @@ from kolchin.sampling.moves.parameters import UpdateParameters
 from kolchin.sampling.problem import pose_problem
 from kolchin.sampling.proposals.mixture import PairMixture
 from kolchin.sampling.state import (
+    ensure_statistics,
     make_evidence,
     start_state,
     tabulate_weights,
     take_snapshot,
-    with_statistics,
 )
 
 
@@ -41,7 +41,7 @@ class Stepper:
 
     def snapshot(self):
         """Return what would be kept of the state."""
-        self.state = with_statistics(self.state.rng, self.problem, self.state)
+        self.state = ensure_statistics(self.state.rng, self.problem, self.state)
         return take_snapshot(self.problem, self.state)
 
     def set_prior(self, values):

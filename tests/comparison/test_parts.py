@@ -9,7 +9,7 @@ from kolchin.comparison import candidates, compare, gathering, keys, portions
 from kolchin.records.loading import load
 from kolchin.sampling.layout import Layout
 from kolchin.sampling.problem import make_kernel_data
-from kolchin.sampling.proposals.candidates import candidate_pairs
+from kolchin.sampling.proposals.candidates import find_candidate_pairs
 from kolchin.sampling.shards import shared_problem
 from kolchin.simulation.people import simulate_people
 from kolchin.store import Directory
@@ -81,7 +81,9 @@ def test_pairs_are_found_again_in_their_parts(records, in_parts):
 def test_tasks_list_what_a_model_in_memory_does(records, in_parts, work, tmp_path):
     there = kp.Model(records, work=work)
     in_memory = kp.Model(records)
-    for one, other in zip(candidate_pairs(there, work), candidate_pairs(in_memory), strict=True):
+    for one, other in zip(
+        find_candidate_pairs(there, work), find_candidate_pairs(in_memory), strict=True
+    ):
         assert np.array_equal(one, other)
     layout = Layout(np.array([0, 1_000, 2_500]), np.random.default_rng(2).permutation(2_500))
     made, expected = (

@@ -7,10 +7,10 @@ from sharding import SHORT, drawn
 import kolchin as kp
 from kolchin.sampling.conditional_prior import draw_auxiliaries
 from kolchin.sampling.layout import Layout
-from kolchin.sampling.proposals.candidates import candidate_pairs
+from kolchin.sampling.proposals.candidates import find_candidate_pairs
 from kolchin.sampling.run.run_settings import check_run_settings
 from kolchin.sampling.run.runner import Run
-from kolchin.sampling.run.starts import STARTS, start_labels
+from kolchin.sampling.run.starts import STARTS, make_start_labels
 from kolchin.sampling.shards import executors
 from kolchin.sampling.shards.advancing import RoundInput, advance_shard
 from kolchin.sampling.shards.executors import LearningTask
@@ -33,7 +33,7 @@ def test_every_prior_draws_the_same(model, sharded, inline, prior):
 
 def test_answers_count_in_shards_and_on_engines(model, sharded, inline):
     """Records far from each other that are the same, and some that are different or may be so."""
-    likely, _ = candidate_pairs(model)
+    likely, _ = find_candidate_pairs(model)
     likely = likely[:40].tolist()
     said = [(0, 119, "same"), (119, 60, "same"), (3, 90, "different")]
     said += [(i, j, "different") for i, j in likely[:10] if {i, j} != {0, 119}]
@@ -97,13 +97,13 @@ def test_a_shard_looks_at_nothing_outside(model, sharded):
     (chain,) = Run.begin(model, settings, 1).chains
     problem, rng = chain.problem, chain.state.rng
     # Pairs across blocks, as no start has them.
-    labels = start_labels(rng, "random", model.n_records, np.empty((0, 2), np.int32))
+    labels = make_start_labels(rng, "random", model.n_records, np.empty((0, 2), np.int32))
     chain.take_state(start_state(rng, problem, labels))
     state = chain.state
     auxiliaries = draw_auxiliaries(rng, model, state.prior_values, state.counts, 50)
     given = RoundInput(state.evidence, auxiliaries, 500, True, state.stream_key, 1)
     reached = 0
-    for shard in problem.layout.shards(rng):
+    for shard in problem.layout.pair_blocks(rng):
         first, last, then, end = shard.within
         own = np.r_[first:last, then:end]
         reached += np.count_nonzero(~np.isin(state.following[own], own))

@@ -7,7 +7,7 @@ from stepping import Stepper
 from kolchin import kernels
 from kolchin.kernels.arrays import Scratch
 from kolchin.sampling.layout import Layout
-from kolchin.sampling.proposals.link_proposals import list_proposals
+from kolchin.sampling.proposals.link_proposals import list_link_proposals
 from kolchin.sampling.proposals.mixture import PairMixture
 from kolchin.sampling.proposals.pair_tables import PairTables
 from kolchin.sampling.state import tabulate_weights
@@ -25,7 +25,7 @@ PAIRS = {"uniform": lambda n_records: None, "unequal": unequal_pairs}
 
 def unequal_proposals(n_records, listed):
     """List pairs with very unequal weights."""
-    proposals = list_proposals(n_records, listed)
+    proposals = list_link_proposals(n_records, listed)
     weight = np.random.default_rng(3).exponential(size=(n_records, n_records)) ** 2
     weight += weight.T
     lists = np.split(proposals.neighbours, proposals.starts[1:-1])

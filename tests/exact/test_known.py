@@ -28,7 +28,7 @@ from kolchin.answers import Answers, Known
 from kolchin.likelihoods import Exemplar
 from kolchin.records import Records
 from kolchin.sampling.reseating import reseat
-from kolchin.sampling.run.starts import STARTS, start_labels
+from kolchin.sampling.run.starts import STARTS, make_start_labels
 
 CAUGHT = 1e-6
 SAID = {
@@ -296,7 +296,7 @@ def test_starts_have_no_partition_that_is_impossible(kind):
     rng = np.random.default_rng(1)
     likely = np.array(list(combinations(range(12), 2)), dtype=np.int32)
     for _ in range(200):
-        labels = start_labels(rng, kind, 40, likely, answers=kernels.Answers(*answers.lists()))
+        labels = make_start_labels(rng, kind, 40, likely, answers=kernels.Answers(*answers.lists()))
         assert answers.log_probability(labels) > -np.inf
 
 

@@ -7,7 +7,7 @@ from stepping import Stepper
 import kolchin as kp
 from kolchin import kernels
 from kolchin.partitions import canonical, size_counts
-from kolchin.sampling.state import with_statistics
+from kolchin.sampling.state import ensure_statistics
 
 PRIORS = [
     kp.NBNB(),
@@ -96,7 +96,7 @@ def test_draw_holds_what_the_chain_is_at(small_model):
 
 def cells_of(chain):
     """What delta depends on."""
-    return with_statistics(chain.state.rng, chain.problem, chain.state).statistics.cells
+    return ensure_statistics(chain.state.rng, chain.problem, chain.state).statistics.cells
 
 
 class TestDelta:

@@ -32,7 +32,7 @@ def test_blocks_are_even_and_hold_what_is_related(related):
     assert layout.n_blocks == 6
     assert np.array_equal(np.sort(layout.order), np.arange(N_RECORDS))
     assert np.diff(layout.bounds).max() <= 1.5 * N_RECORDS / 6
-    blocks = layout.blocks_of(layout.moved(pairs[scores > 5.0]))
+    blocks = layout.blocks_of(layout.to_places(pairs[scores > 5.0]))
     assert np.array_equal(blocks[:, 0], blocks[:, 1])
 
 
@@ -53,7 +53,7 @@ def test_one_block_if_everything_hangs_together():
 def test_every_two_blocks_meet():
     layout = Layout(np.arange(0, 60, 10), np.arange(50))
     rng = np.random.default_rng(3)
-    met = {shard.blocks for _ in range(200) for shard in layout.shards(rng)}
+    met = {shard.blocks for _ in range(200) for shard in layout.pair_blocks(rng)}
     assert {blocks for blocks in met if len(blocks) == 2} == {
         (a, b) for b in range(5) for a in range(b)
     }
@@ -64,7 +64,7 @@ def test_shards_of_a_round_do_not_overlap():
     layout = Layout(np.array([0, 3, 9, 10, 20]), np.arange(20))
     for _ in range(20):
         inside = np.zeros(20, dtype=int)
-        for shard in layout.shards(np.random.default_rng(4)):
+        for shard in layout.pair_blocks(np.random.default_rng(4)):
             for first, last in shard.within.reshape(2, 2):
                 inside[first:last] += 1
         assert np.all(inside == 1)
@@ -94,7 +94,7 @@ def test_groups_are_bounded_and_joined_best_first(data):
 def test_lists_have_every_pair_once_with_its_weight(related):
     pairs, scores = related
     layout = lay_out(N_RECORDS, pairs, scores, 5.0, n_blocks=5)
-    places = layout.moved(pairs)
+    places = layout.to_places(pairs)
     lists = PairTables.of(layout, places, scores)
     assert lists.totals.sum() == pytest.approx(scores.sum())
     assert sorted(map(tuple, lists.table[:, :2].tolist())) == sorted(map(tuple, places.tolist()))
@@ -125,7 +125,7 @@ def test_sharded_chains_have_the_same_posterior(simulate_records, monkeypatch):
 def test_blocks_meet_as_often_as_is_said(n_blocks):
     layout = Layout(np.arange(n_blocks + 1))
     rng = np.random.default_rng(1)
-    shards = [shard for _ in range(4000) for shard in layout.shards(rng)]
+    shards = [shard for _ in range(4000) for shard in layout.pair_blocks(rng)]
     share = np.mean([shard.blocks == (0, 1) for shard in shards]) * len(shards) / 4000
     assert share == pytest.approx(layout.meeting, abs=0.02)
 
@@ -135,6 +135,6 @@ def test_pairs_between_blocks_are_within_reach_when_these_meet():
     pairs = np.array([[0, 1], [0, 2], [4, 7], [6, 7]], dtype=np.int32)
     lists = PairTables.of(layout, pairs, np.array([1.0, 2.0, 4.0, 8.0]))
     assert lists.within_reach(layout.meeting) == pytest.approx(9 + 6 / 3)
-    rounds = [layout.shards(np.random.default_rng(seed)) for seed in range(3000)]
+    rounds = [layout.pair_blocks(np.random.default_rng(seed)) for seed in range(3000)]
     met = [sum(lists.in_shard(shard)[1].sum() for shard in shards) for shards in rounds]
     assert np.mean(met) == pytest.approx(11, abs=0.2)

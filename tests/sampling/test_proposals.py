@@ -10,7 +10,7 @@ from stepping import Stepper
 import kolchin as kp
 from kolchin.kernels.pairs import draw_pair
 from kolchin.sampling.layout import Layout
-from kolchin.sampling.proposals.candidates import candidate_pairs
+from kolchin.sampling.proposals.candidates import find_candidate_pairs
 from kolchin.sampling.proposals.mixture import SMALLEST_SPREAD, PairMixture, build_mixture
 from kolchin.sampling.proposals.observed_pairs import ObservedPairs
 from kolchin.sampling.proposals.pair_tables import PairTables
@@ -182,7 +182,7 @@ def reference(small_model):
 @pytest.mark.parametrize("share", [0.05, 0.5, 1.0])
 def test_posterior_does_not_depend_on_the_pairs(small_model, reference, share):
     """Uniform pairs alone and a list with weights lead to the same posterior."""
-    candidates, _ = candidate_pairs(small_model)
+    candidates, _ = find_candidate_pairs(small_model)
     weight = np.random.default_rng(1).gamma(1.0, size=len(candidates))
     tables = PairTables.of(Layout.single(60), candidates, weight)
     rng = np.random.Generator(np.random.SFC64(4))

@@ -8,7 +8,7 @@ from kolchin.posterior.recorder import recorded
 from kolchin.sampling import layout
 from kolchin.sampling.moves import chaperones
 from kolchin.sampling.run import chain
-from kolchin.sampling.run.checkpoint import restore, run_state
+from kolchin.sampling.run.checkpoint import pack_run, restore
 from kolchin.sampling.run.run_settings import check_run_settings
 from kolchin.sampling.run.runner import Run
 from kolchin.sampling.run.starts import STARTS
@@ -53,7 +53,7 @@ def check_stopped_often(model, monkeypatch):
     while run.ended != "draws":
         run.go_on(pause=stop_after(1 + stops % 4))
         first = run.kept // 5 * 5
-        saved = dict(run_state(run, first))
+        saved = dict(pack_run(run, first))
         assert not any(array.dtype.hasobject for array in saved.values())
         parts.append(recorded([one.draws for one in run.chains], {}, held, first))
         held = first
@@ -94,7 +94,7 @@ def test_a_state_is_given_chain_by_chain(small_model, monkeypatch):
         noted = lambda n=number, c=checkpoint: asked.append(n) or c()  # noqa: E731
         monkeypatch.setattr(one, "checkpoint", noted)
     names = []
-    for name, _ in run_state(run, 0):
+    for name, _ in pack_run(run, 0):
         names.append(name)
         if name != "header":
             assert asked[-1] == len(asked) - 1 == int(name.split("/")[1])
@@ -104,7 +104,7 @@ def test_a_state_is_given_chain_by_chain(small_model, monkeypatch):
 
 def test_the_state_of_another_model_is_refused(small_model, medium_model):
     run = begun(small_model)
-    saved = dict(run_state(run, 0))
+    saved = dict(pack_run(run, 0))
     with pytest.raises(kp.DataError, match="another model"):
         restore(begun(medium_model), saved)
     with pytest.raises(kp.DataError, match=r"format 4\. Got format None"):
@@ -116,4 +116,4 @@ def test_unknown_kinds_are_not_lost_silently(small_model):
     first = run.chains[0]
     first.take_state(first.state._replace(field_values={"novelty": object()}))
     with pytest.raises(TypeError, match=r"cannot hold a object .*novelty"):
-        dict(run_state(run, 0))
+        dict(pack_run(run, 0))

@@ -40,13 +40,13 @@ def rehearse(run: Run) -> None:
     from kolchin.sampling.moves.parameters import UpdateParameters
     from kolchin.sampling.moves.regroup import RegroupMove
     from kolchin.sampling.problem import pose_problem
-    from kolchin.sampling.proposals.link_proposals import list_proposals
-    from kolchin.sampling.state import start_state, take_snapshot, with_statistics
+    from kolchin.sampling.proposals.link_proposals import list_link_proposals
+    from kolchin.sampling.state import ensure_statistics, start_state, take_snapshot
 
     model, truth = _problem(run)
     n_records = model.n_records
     pairs = np.arange(n_records - n_records % 2, dtype=np.int32).reshape(-1, 2)
-    proposals = list_proposals(n_records, pairs)
+    proposals = list_link_proposals(n_records, pairs)
     rng = np.random.Generator(np.random.SFC64(0))
     problem = pose_problem(model)
     state = start_state(rng, problem, np.arange(n_records) // 2)
@@ -54,7 +54,7 @@ def rehearse(run: Run) -> None:
     for _ in range(4):
         for move in (RegroupMove(proposals), ForestMove(proposals), UpdateParameters()):
             state = move.step(rng, problem, state)
-        state = with_statistics(rng, problem, state)
+        state = ensure_statistics(rng, problem, state)
         draws.add(*take_snapshot(problem, state))
     measure(run, recorded([draws, draws], {}), truth)
 

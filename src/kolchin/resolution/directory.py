@@ -27,7 +27,7 @@ from kolchin.posterior.recorder import recorded
 from kolchin.posterior.storage import part_path, save, write_arrays
 from kolchin.resolution.formulas import quoted
 from kolchin.resolution.inputs import UNREADABLE, Input
-from kolchin.sampling.run.checkpoint import header_of, restore, run_state, take_chains
+from kolchin.sampling.run.checkpoint import pack_run, read_header, restore, take_chains
 from kolchin.sampling.run.runner import Run
 
 RESULTS = ("entities.csv", "links.csv", "summary.json", "report.html", "merged.csv", "events.csv")
@@ -150,7 +150,7 @@ class RunDirectory:
                     chain.draws.forget(self._saved_parts * length)
             if last and run.kept > self._saved_parts * length:
                 self._save_part(run, self._saved_parts, length)
-            state = run_state(run, self._saved_parts * length)
+            state = pack_run(run, self._saved_parts * length)
             write_arrays(self.posterior / "state.npz", state)
         self._last = time.monotonic()
         self._cost = self._last - began
@@ -166,7 +166,7 @@ class RunDirectory:
         arrays = self._state()
         if arrays is None:
             return
-        header = header_of(arrays)
+        header = read_header(arrays)
         if header.get("answers", "") != run.model.answers.stamp:
             self._condition(run, arrays)
             return
@@ -193,7 +193,7 @@ class RunDirectory:
     def header(self) -> dict[str, Any]:
         """Return what the saved state says of the run as a whole."""
         arrays = self._state(only="header")
-        return {"ended": "", "seconds": 0.0, "kept": 0} if arrays is None else header_of(arrays)
+        return {"ended": "", "seconds": 0.0, "kept": 0} if arrays is None else read_header(arrays)
 
     def _state(self, only: str | None = None) -> dict[str, NDArray[Any]] | None:
         path = self.posterior / "state.npz"

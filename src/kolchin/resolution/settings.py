@@ -15,7 +15,7 @@ from kolchin.model import LIKELIHOODS, Model
 from kolchin.parameters import Beta, Gamma, Hyper, IntArray
 from kolchin.priors import Prior
 from kolchin.records import Records
-from kolchin.sampling.run.run_settings import RunSettings, check_run_settings, default_warmup
+from kolchin.sampling.run.run_settings import RunSettings, check_run_settings, choose_warmup
 from kolchin.sampling.run.starts import STARTS
 from kolchin.work import Work
 
@@ -150,7 +150,7 @@ class Settings:
         """Return the same with the warm-up and the thinning that a model needs."""
         first = FIRST_LOOK if self.draws is None else self.draws
         n_compared = 0 if model.compared is None else model.n_records
-        warmup = default_warmup(first, n_compared)
+        warmup = choose_warmup(first, n_compared)
         look = EARLY_LOOK if n_compared >= MANY_RECORDS else None
         return replace(self, warmup=warmup, thin=1 if n_compared else THIN, first_look=look)
 

@@ -101,7 +101,7 @@ class Layout(NamedTuple):
         n_blocks = self.n_blocks
         return 2 * (n_blocks // 2) / max(n_blocks * (n_blocks - 1), 1)
 
-    def shards(self, rng: np.random.Generator) -> list[Shard]:
+    def pair_blocks(self, rng: np.random.Generator) -> list[Shard]:
         """Pair the blocks at random; one may be left over."""
         order = rng.permutation(self.n_blocks).tolist()
         return [self.shard(*sorted(order[k : k + 2])) for k in range(0, len(order), 2)]
@@ -111,7 +111,7 @@ class Layout(NamedTuple):
         blocks: IntArray = np.searchsorted(self.bounds, places, side="right") - 1
         return blocks
 
-    def moved(self, pairs: NDArray[np.int32]) -> NDArray[np.int32]:
+    def to_places(self, pairs: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return pairs of records as pairs of places, the smaller first."""
         if self.order is None:
             return pairs
@@ -152,7 +152,7 @@ def lay_out(
     ends = opens[np.minimum(np.searchsorted(opens, wanted), opens.size - 1)]
     layout = Layout(np.unique(np.concatenate([[0], ends, [n_records]])), order)
     strong = pairs[scores > likely]
-    blocks = layout.blocks_of(layout.moved(strong))
+    blocks = layout.blocks_of(layout.to_places(strong))
     if len(strong) and np.mean(blocks[:, 0] != blocks[:, 1]) > MOST_CUT:
         return Layout.single(n_records)
     return layout

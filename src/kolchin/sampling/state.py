@@ -151,7 +151,7 @@ def add_counts(counts: list[IntArray]) -> IntArray:
     return total
 
 
-def with_statistics(rng: np.random.Generator, problem: Problem, state: State) -> State:
+def ensure_statistics(rng: np.random.Generator, problem: Problem, state: State) -> State:
     """Return the state with what the fields' parameters depend on, counted if it was not."""
     if state.statistics is not None:
         return state
@@ -190,7 +190,7 @@ def _log_probability_of_answers(problem: Problem, state: State) -> float:
     if not answers:
         return 0.0
     together = np.zeros(len(answers.pairs), dtype=np.int32)
-    kernels.count_linked(state.following, problem.layout.moved(answers.pairs), together)
+    kernels.count_linked(state.following, problem.layout.to_places(answers.pairs), together)
     return float(np.where(together > 0, answers.log_together, answers.log_apart).sum())
 
 

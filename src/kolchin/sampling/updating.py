@@ -28,7 +28,7 @@ from kolchin.posterior.packing import arranged
 from kolchin.priors import Prior
 from kolchin.records import Compared
 from kolchin.sampling.problem import pose_problem
-from kolchin.sampling.proposals.candidates import candidate_pairs
+from kolchin.sampling.proposals.candidates import find_candidate_pairs
 from kolchin.sampling.proposals.observed_pairs import ObservedPairs
 from kolchin.sampling.schedule import Schedule, choose_schedule, learn_tuning
 from kolchin.sampling.shards.executors import ThreadExecutor
@@ -134,7 +134,7 @@ def _redrawing(
     if region.rows.size < 2:
         return lambda number, _: _staying(posterior.chains[number], now)
     part = _part_of(model, region.rows)
-    pairs, _ = candidate_pairs(part)
+    pairs, _ = find_candidate_pairs(part)
 
     def draw(number: int, child: np.random.SeedSequence) -> Store:
         rng = np.random.Generator(np.random.SFC64(child))

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kolchin.sampling.problem import Problem
-from kolchin.sampling.state import State, make_evidence, tabulate_weights, with_statistics
+from kolchin.sampling.state import State, ensure_statistics, make_evidence, tabulate_weights
 
 
 class UpdateFieldParameters(NamedTuple):
@@ -19,7 +19,7 @@ class UpdateFieldParameters(NamedTuple):
     def step(self, rng: np.random.Generator, problem: Problem, state: State) -> State:
         """Draw them, given how the records of each cluster resemble each other."""
         model = problem.model
-        state = with_statistics(rng, problem, state)
+        state = ensure_statistics(rng, problem, state)
         assert state.statistics is not None
         cells, levels = state.statistics
         values = model.likelihood.update(rng, state.field_values, cells)

@@ -41,7 +41,7 @@ class RoundMove(NamedTuple):
         number = state.round_number + 1
         what = self.moves_asked, self.dissolves, state.stream_key, number
         given = RoundInput(state.evidence, auxiliaries, *what)
-        shards = layout.shards(rng)
+        shards = layout.pair_blocks(rng)
         results = self.executor.advance(shards, given, self.learned, state.following, self.cores)
         for result in results:
             state = count_changes(state, result.size_changes)

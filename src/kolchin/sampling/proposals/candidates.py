@@ -42,7 +42,7 @@ MOST_KEYS = 12
 IntPairs = NDArray[np.int32]
 
 
-def candidate_pairs(model: Model, work: Work | None = None) -> tuple[IntPairs, FloatArray]:
+def find_candidate_pairs(model: Model, work: Work | None = None) -> tuple[IntPairs, FloatArray]:
     """List the pairs that are not hopeless at a generous delta, and the log evidence of each.
 
     If there are very many, the best are taken. Where fields were compared, they are among the
@@ -132,7 +132,7 @@ def _from_keys(
     n_records = data.codes.shape[0]
     found = np.empty(0, dtype=np.int64)
     for fields in choose_keys(likelihood):
-        key = hashed(data.codes, fields)
+        key = hash_fields(data.codes, fields)
         order = np.argsort(key, kind="stable")
         pairs = kernels.block_pairs(order, key, WINDOW, data, kernels.Evidence(delta), lowest)
         found = np.union1d(found, pairs)
@@ -143,7 +143,7 @@ def _from_keys(
     return listed[np.argpartition(scores, len(listed) - most)[-most:]]
 
 
-def hashed(codes: NDArray[np.int32], fields: tuple[int, ...]) -> NDArray[np.uint64]:
+def hash_fields(codes: NDArray[np.int32], fields: tuple[int, ...]) -> NDArray[np.uint64]:
     """Hash some fields of each record; a record that lacks one gets a key of its own."""
     key = np.zeros(codes.shape[0], dtype=np.uint64)
     for f in fields:

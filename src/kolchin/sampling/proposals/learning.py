@@ -7,7 +7,7 @@ import numpy as np
 from kolchin import kernels
 from kolchin.parameters import FloatArray
 from kolchin.sampling.problem import Problem
-from kolchin.sampling.proposals.answered import OPEN_LOG_ODDS, answered_among
+from kolchin.sampling.proposals.answered import OPEN_LOG_ODDS, find_answered
 from kolchin.sampling.proposals.attach_lists import AttachLists, build_attach_lists
 from kolchin.sampling.proposals.mixture import PairMixture, build_mixture
 from kolchin.sampling.proposals.observed_pairs import ObservedPairs
@@ -50,6 +50,6 @@ def _log_odds(
     evidence = given.evidence._replace(delta=delta)
     scores: FloatArray = kernels.pair_scores(problem.data, evidence, observed.candidates)
     scores += given.log_prior_odds
-    answered = answered_among(problem.data.answers, observed.candidates)
+    answered = find_answered(problem.data.answers, observed.candidates)
     scores[answered] = np.clip(scores[answered], -OPEN_LOG_ODDS, OPEN_LOG_ODDS)
     return scores

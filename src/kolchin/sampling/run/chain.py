@@ -13,7 +13,7 @@ from kolchin.sampling.proposals.observed_pairs import Observations, ObservedPair
 from kolchin.sampling.run.run_settings import RunSettings
 from kolchin.sampling.schedule import Schedule, Tuning, choose_schedule, learn_tuning
 from kolchin.sampling.shards.executors import ShardExecutor, ThreadExecutor
-from kolchin.sampling.state import State, take_snapshot, with_statistics
+from kolchin.sampling.state import State, ensure_statistics, take_snapshot
 
 SECONDS_BETWEEN_LOOKS = 0.25
 
@@ -114,7 +114,7 @@ class Chain:
 
     def snapshot(self) -> Snapshot:
         """Return where the chain is now, as it would be kept."""
-        self.state = with_statistics(self.state.rng, self.problem, self.state)
+        self.state = ensure_statistics(self.state.rng, self.problem, self.state)
         return take_snapshot(self.problem, self.state)
 
     def advance(self, stop: Event, wanted: int, cores: int = 1) -> None:

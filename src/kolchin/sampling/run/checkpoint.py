@@ -41,7 +41,7 @@ TUPLES: dict[str, Any] = {
 Arrays = dict[str, NDArray[Any]]
 
 
-def run_state(run: Run, first_draw: int) -> Iterator[tuple[str, NDArray[Any]]]:
+def pack_run(run: Run, first_draw: int) -> Iterator[tuple[str, NDArray[Any]]]:
     """Give the state of a run chain by chain; of its draws, those from ``first_draw`` on.
 
     What it says of the run as a whole comes last.
@@ -66,7 +66,7 @@ def run_state(run: Run, first_draw: int) -> Iterator[tuple[str, NDArray[Any]]]:
     yield "header", np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
 
 
-def header_of(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+def read_header(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     """Return what a state says of the run as a whole."""
     header: dict[str, Any] = json.loads(bytes(arrays["header"])) if "header" in arrays else {}
     if header.get("format") != FORMAT:
@@ -84,7 +84,7 @@ def restore(
 
     Of those, the partitions are not held.
     """
-    header = header_of(arrays)
+    header = read_header(arrays)
     saved = _unpack(header["chains"], arrays)
     if len(saved) != len(run.chains) or any(
         state["checkpoint"].now.observations.n_candidates != len(chain.observed.candidates)
@@ -109,7 +109,7 @@ def take_chains(run: Run, arrays: Mapping[str, NDArray[Any]]) -> None:
     The runs differ in what is said of pairs with an error rate, which no partition contradicts.
     What was learned and drawn is left behind.
     """
-    saved = _unpack(header_of(arrays)["chains"], arrays)
+    saved = _unpack(read_header(arrays)["chains"], arrays)
     for chain, state in zip(run.chains, saved, strict=True):
         chain.take_state(state["checkpoint"].now.state)
 

@@ -72,12 +72,12 @@ class RunSettings(NamedTuple):
         return step > self.warmup and (step - self.warmup) % self.thin == 0
 
 
-def default_warmup(draws: int, n_compared: int = 0) -> int:
+def choose_warmup(draws: int, n_compared: int = 0) -> int:
     """Return the steps of warm-up where none are asked for.
 
     ``n_compared`` is the number of records whose fields are compared, 0 if all are categorical.
 
-    >>> default_warmup(250), default_warmup(250, 10_000), default_warmup(250, 1_000_000)
+    >>> choose_warmup(250), choose_warmup(250, 10_000), choose_warmup(250, 1_000_000)
     (400, 150, 60)
     """
     if not n_compared:
@@ -112,7 +112,7 @@ def check_run_settings(
         )
     if faults:
         raise ModelError("\n".join(faults))
-    steps = default_warmup(int(draws), n_compared) if warmup is None else int(warmup)
+    steps = choose_warmup(int(draws), n_compared) if warmup is None else int(warmup)
     return RunSettings(int(chains), int(draws), steps, int(thin), int(moves or 0), starts)
 
 

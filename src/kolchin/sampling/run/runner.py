@@ -19,14 +19,14 @@ from kolchin.posterior.traces import Traces
 from kolchin.sampling.layout import Layout, lay_out
 from kolchin.sampling.moves.forest.weighed_forest import can_be_forested
 from kolchin.sampling.problem import Problem
-from kolchin.sampling.proposals.answered import with_answered, with_tied
-from kolchin.sampling.proposals.candidates import candidate_pairs
-from kolchin.sampling.proposals.link_proposals import list_proposals
+from kolchin.sampling.proposals.answered import add_answered_pairs, add_tied_pairs
+from kolchin.sampling.proposals.candidates import find_candidate_pairs
+from kolchin.sampling.proposals.link_proposals import list_link_proposals
 from kolchin.sampling.proposals.observed_pairs import CANDIDATES, ObservedPairs
 from kolchin.sampling.run.chain import Chain
 from kolchin.sampling.run.progress import Progress, show_progress
 from kolchin.sampling.run.run_settings import RunSettings, check_run_settings
-from kolchin.sampling.run.starts import STARTS, start_labels
+from kolchin.sampling.run.starts import STARTS, make_start_labels
 from kolchin.sampling.shards.executors import EngineExecutor, ShardExecutor, ThreadExecutor
 from kolchin.sampling.shards.shared_problem import share_problem
 from kolchin.sampling.state import start_state
@@ -281,13 +281,13 @@ def _build_chains(
         pairs = tasks.store.get(CANDIDATES)
     link_proposals = None
     if layout.n_blocks == 1 and can_be_forested(model):
-        link_proposals = list_proposals(model.n_records, pairs)
+        link_proposals = list_link_proposals(model.n_records, pairs)
     chains = []
     for number, child in enumerate(seed.spawn(settings.chains)):
         rng = np.random.Generator(np.random.SFC64(child))
         kind = settings.starts[number % len(settings.starts)]
         constraints = problem.data.source, problem.data.answers
-        labels = start_labels(rng, kind, model.n_records, likely, *constraints, layout)
+        labels = make_start_labels(rng, kind, model.n_records, likely, *constraints, layout)
         executor: ShardExecutor = ThreadExecutor(problem)
         if tasks is not None:
             executor = EngineExecutor(tasks.engine, tasks.store, layout, f"chain-{number}")
@@ -300,15 +300,15 @@ def _lay_out_problem(
     model: Model, work: Work | None
 ) -> tuple[Problem, NDArray[np.int32], NDArray[np.int32]]:
     """Return the problem, its candidate pairs by place, and those of them that are likely links."""
-    pairs, scores = candidate_pairs(model, work)
+    pairs, scores = find_candidate_pairs(model, work)
     even = float(np.log(model.n_records))
     layout = Layout.single(model.n_records)
-    pairs, scores = with_tied(model.answers, pairs, scores)
+    pairs, scores = add_tied_pairs(model.answers, pairs, scores)
     if can_be_sharded(model):
         layout = lay_out(model.n_records, pairs, scores, even)
     # Other answers may come later: where records are laid out must not depend on them.
-    pairs, scores = with_answered(model.answers, pairs, scores)
-    pairs = layout.moved(pairs)
+    pairs, scores = add_answered_pairs(model.answers, pairs, scores)
+    pairs = layout.to_places(pairs)
     problem = share_problem(model, layout, work)
     # Pairs beside each other are about records beside each other.
     order = np.lexsort([pairs[:, 1], pairs[:, 0]])

@@ -15,10 +15,10 @@ from kolchin.sampling.moves.forest.weighed_forest import grow_weighed_forest
 from kolchin.sampling.problem import Problem
 from kolchin.sampling.state import (
     State,
+    ensure_statistics,
     lengthen_counts,
     make_evidence,
     tabulate_weights,
-    with_statistics,
 )
 
 SLICED = 0.1
@@ -51,7 +51,7 @@ class ForestMove(NamedTuple):
             forest.weigh_links(delta)
             return forest.log_sum(joins)
 
-        state = with_statistics(rng, problem, state)
+        state = ensure_statistics(rng, problem, state)
         assert state.statistics is not None
         field_values = model.likelihood.update(
             rng,
