@@ -7,7 +7,7 @@ import kolchin as kp
 from kolchin import kernels
 from kolchin.partitions import clashing
 from kolchin.sampling.proposals import candidates
-from kolchin.sampling.proposals.candidates import choose_keys, find_candidate_pairs
+from kolchin.sampling.proposals.candidates import choose_keys, find_candidate_pairs, hash_fields
 
 N_VALUES = (2, 7, 12, 31, 20, 40, 25, 10)
 
