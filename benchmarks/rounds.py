@@ -32,7 +32,7 @@ from kolchin.sampling.shards.executors import EngineExecutor, ThreadExecutor
 from kolchin.sampling.shards.shared_problem import share_problem
 from kolchin.sampling.state import start_state
 from kolchin.simulation.people import simulate_people
-from kolchin.work import here, workplace
+from kolchin.workplace import here, workplace
 
 FEWEST_BLOCKS = 4
 NUMBER = 8

@@ -16,7 +16,7 @@ from kolchin.sampling.shards.advancing import RoundInput, advance_shard
 from kolchin.sampling.shards.executors import LearningTask
 from kolchin.sampling.state import start_state
 from kolchin.store import Directory
-from kolchin.work import workplace
+from kolchin.workplace import workplace
 
 PLANNED = ("chains", "draws", "warmup", "thin")
 
@@ -74,7 +74,7 @@ def test_a_wrong_order_of_shards_is_seen(model, serial, inline, monkeypatch):
 
 
 def test_the_store_holds_the_last_state_alone(model, sharded, inline, tmp_path):
-    from kolchin.work import Work
+    from kolchin.workplace import Work
 
     settings = check_run_settings(2, 4, 8, 1, None, STARTS, model.n_records)
     run = Run.begin(model, settings, 1, Work(inline, Directory(tmp_path)))

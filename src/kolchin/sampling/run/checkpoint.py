@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from kolchin import kernels
 from kolchin.errors import DataError
 from kolchin.posterior import Posterior, Recorder
-from kolchin.posterior.packing import Chain as PackedChain
+from kolchin.posterior.episodes import Chain as PackedChain
 from kolchin.posterior.recorder import recorded
 from kolchin.sampling.proposals.observed_pairs import Observations
 from kolchin.sampling.run.chain import Checkpoint, Moment

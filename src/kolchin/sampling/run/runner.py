@@ -31,7 +31,7 @@ from kolchin.sampling.shards.executors import EngineExecutor, ShardExecutor, Thr
 from kolchin.sampling.shards.shared_problem import share_problem
 from kolchin.sampling.state import start_state
 from kolchin.sampling.weights import can_be_sharded
-from kolchin.work import Work, workplace
+from kolchin.workplace import Work, workplace
 
 
 class Run:

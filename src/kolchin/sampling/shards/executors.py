@@ -22,7 +22,7 @@ from kolchin.sampling.proposals.observed_pairs import CANDIDATES, Observations, 
 from kolchin.sampling.shards.advancing import RoundInput, ShardResult, advance_shard
 from kolchin.sampling.shards.shared_problem import PROBLEM
 from kolchin.store import Store
-from kolchin.work import held
+from kolchin.workplace import held
 
 Rings = NDArray[np.int32]
 

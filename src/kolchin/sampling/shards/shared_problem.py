@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin import kernels
+from kolchin.comparison.compared_pairs import Place
 from kolchin.comparison.kernels import place_entries, sort_neighbours
-from kolchin.comparison.parts import Place
 from kolchin.likelihoods import Exemplar
 from kolchin.model import Model
 from kolchin.sampling.layout import Layout
@@ -25,7 +25,7 @@ from kolchin.sampling.problem import (
     pose_problem,
 )
 from kolchin.store import Joined, Store
-from kolchin.work import Work, held
+from kolchin.workplace import Work, held
 
 PROBLEM = "problem"
 """The name of the problem in a store."""
