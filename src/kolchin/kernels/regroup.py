@@ -167,13 +167,11 @@ def regroup_one(
     count_two(partition, one, two, joins, -1)
     count_two(partition, one, two, not joins, 1)
     partition.n_clusters[0] += -1 if joins else 1
+    following = partition.following
     if joins:
         p, q = members[0], members[group]
-        partition.following[p], partition.following[q] = (
-            partition.following[q],
-            partition.following[p],
-        )
+        following[p], following[q] = following[q], following[p]
         return
     for k in range(total):
-        partition.following[members[k]] = members[k + 1] if k + 1 < total else members[group]
-    partition.following[members[group - 1]] = members[0]
+        following[members[k]] = members[k + 1] if k + 1 < total else members[group]
+    following[members[group - 1]] = members[0]
