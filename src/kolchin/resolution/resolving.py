@@ -11,7 +11,8 @@ import numpy as np
 
 from kolchin.engines import engine_for
 from kolchin.errors import ModelError
-from kolchin.model import LEARNING, Model
+from kolchin.likelihoods import Exemplar, compare_records
+from kolchin.model import Model
 from kolchin.parameters import Gamma, Hyper
 from kolchin.partitions import NO_SOURCES
 from kolchin.priors import Prior
@@ -294,13 +295,13 @@ def _model(
     settings: Settings, given: Input, display: Display, watch: Stopwatch, work: Work | None
 ) -> Model:
     """Build the model once, which may take a while where there is much to compare."""
-
-    def tell(words: str) -> None:
-        display.phase(words)
-        if words == LEARNING:
-            watch.begin("dependence")
-
-    return settings.model(given.records, given.source, tell, work)
+    if settings.likelihood == "categorical":
+        return settings.model(given.records.as_categorical(), given.source)
+    comparisons = compare_records(given.records, settings.keys, display.phase, work)
+    watch.begin("dependence")
+    display.phase("learning which fields move together")
+    likelihood = Exemplar.fit(comparisons)
+    return settings.model(given.records.as_compared(), given.source, likelihood)
 
 
 def _check_more(directory: RunDirectory, draws: int) -> None:

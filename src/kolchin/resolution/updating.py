@@ -57,7 +57,7 @@ def update(
         before = Before.of(result._given.ids, result.entity_of, result.first_free)
         found = found._replace(given=replace(found.given, before=before))
         _tell(display, found)
-        if result._model.compared is None:
+        if not result._model.likelihood.n_compared:
             return _run_again(result, found, directory, display)
         return _drawn_given_parameters(result, found, directory, seed, display)
 
