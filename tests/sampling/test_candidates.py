@@ -5,9 +5,10 @@ import pytest
 
 import kolchin as kp
 from kolchin import kernels
+from kolchin.likelihoods import categorical_candidates
+from kolchin.likelihoods.categorical_candidates import choose_keys, hash_fields
 from kolchin.partitions import clashing
-from kolchin.sampling.proposals import candidates
-from kolchin.sampling.proposals.candidates import choose_keys, find_candidate_pairs, hash_fields
+from kolchin.sampling.proposals.candidates import find_candidate_pairs
 
 N_VALUES = (2, 7, 12, 31, 20, 40, 25, 10)
 
@@ -152,7 +153,7 @@ class TestSmallTable:
         records, entities = simulate_records(3_000, n_values=N_VALUES)
         model = kp.Model(records)
         exhaustive, _ = found(model)
-        monkeypatch.setattr(candidates, "ALL_PAIRS_UP_TO", 10)
+        monkeypatch.setattr(categorical_candidates, "ALL_PAIRS_UP_TO", 10)
         by_key, _ = found(model)
         assert as_set(by_key) <= as_set(exhaustive)
         assert recall(by_key, entities) > 0.98 * recall(exhaustive, entities)
