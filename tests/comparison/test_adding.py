@@ -67,7 +67,7 @@ def test_levels_are_those_of_one_comparison(table, whole):
     added = compare_added(before, known, records, is_added)
     assert is_added[added.pairs].any(axis=1).all()
     both = compared.parts.outcomes_of(added.pairs) >= 0
-    assert both.mean() > 0.9
+    assert both.mean() > 0.5
     assert np.array_equal(added.levels[both], compared.levels_of(added.pairs[both]))
     true = np.flatnonzero(is_added[:N] | is_added[N:])
     pairs = set(map(tuple, added.pairs.tolist()))

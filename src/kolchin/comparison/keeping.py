@@ -1,41 +1,36 @@
-"""Comparisons as plain arrays, so that a run that is read again need not compare again."""
+"""Comparisons as plain arrays, so that a run that is read again need not compare again.
+
+Dataclasses, named tuples and tuples become arrays with names such as ``report.keys.0.pairs``, and
+are made again by the types of their fields. What is neither array nor one of these is kept as JSON.
+"""
 
 import dataclasses
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kolchin.comparison.comparisons import CandidateReport, Comparisons
-from kolchin.comparison.gathering import Used
+from kolchin.comparison.comparisons import Comparisons
 from kolchin.comparison.parts import Parts
 from kolchin.records.fields import Field
 
 Arrays = dict[str, NDArray[Any]]
 
-OWN_WAY = ("fields", "parts", "report")
-"""What is no array, tuple of arrays or plain data. All else is found by its type."""
+OWN_WAY = ("fields", "parts")
+NUMBER, PLAIN = "#", "json"
 
 
 def arrays_of(comparisons: Comparisons) -> Arrays:
     """Return comparisons as arrays; of sorted pairs, how many each smaller record has."""
-    told: dict[str, Any] = {"report": vars(comparisons.report)}
     arrays: Arrays = {}
     for name, value in vars(comparisons).items():
-        if name in OWN_WAY:
-            continue
-        if isinstance(value, np.ndarray):
-            arrays[name] = value
-        elif isinstance(value, tuple) and value and isinstance(value[0], np.ndarray):
-            arrays |= {f"{name}-{f}": own for f, own in enumerate(value)}
-        else:
-            told[name] = value
+        if name not in OWN_WAY:
+            arrays |= flattened(name, value)
     pairs = comparisons.pairs
     n_larger = np.bincount(pairs[:, 0], minlength=len(comparisons.shows))
     return arrays | {
-        "told": np.frombuffer(json.dumps(told).encode(), dtype=np.uint8),
         "n_larger": n_larger.astype(np.int32),
         "larger": np.ascontiguousarray(pairs[:, 1]),
         "which": comparisons.parts.which,
@@ -44,22 +39,65 @@ def arrays_of(comparisons: Comparisons) -> Arrays:
 
 def comparisons_of(arrays: Mapping[str, NDArray[Any]], fields: Sequence[Field]) -> Comparisons:
     """Make comparisons of the fields that were compared, from what `arrays_of` returned."""
-    told = json.loads(bytes(arrays["told"]))
-    report = told.pop("report")
-    report["keys"] = tuple(Used(*one) for one in report["keys"])
-    values: dict[str, Any] = {name: _as_tuple(value) for name, value in told.items()}
-    for one in dataclasses.fields(Comparisons):
-        if one.name in arrays:
-            values[one.name] = arrays[one.name]
-        elif f"{one.name}-0" in arrays:
-            values[one.name] = tuple(arrays[f"{one.name}-{f}"] for f in range(len(fields)))
     smaller = np.repeat(np.arange(arrays["n_larger"].size, dtype=np.int32), arrays["n_larger"])
     parts = Parts.of(np.column_stack([smaller, arrays["larger"]]), arrays["which"])
-    return Comparisons(
-        fields=tuple(fields), parts=parts, report=CandidateReport(**report), **values
-    )
+    values = {
+        name: made_again(kind, name, arrays)
+        for name, kind in get_type_hints(Comparisons).items()
+        if name not in OWN_WAY
+    }
+    return Comparisons(fields=tuple(fields), parts=parts, **values)
 
 
-def _as_tuple(value: Any) -> Any:
-    """Return a list of JSON as the tuple that it was."""
-    return tuple(map(_as_tuple, value)) if isinstance(value, list) else value
+def flattened(name: str, value: Any) -> Arrays:
+    """Return a value as arrays whose names begin with its own; None has none."""
+    if value is None:
+        return {}
+    if isinstance(value, np.ndarray):
+        return {name: value}
+    parts = _parts(value)
+    if parts is None:
+        return {f"{name}.{PLAIN}": np.frombuffer(json.dumps(value).encode(), dtype=np.uint8)}
+    arrays: Arrays = {f"{name}.{NUMBER}": np.array(len(parts))}
+    for part, own in parts.items():
+        arrays |= flattened(f"{name}.{part}", own)
+    return arrays
+
+
+def _parts(value: Any) -> dict[str, Any] | None:
+    """Return what a value is made of by name, or by place; None if it is one whole."""
+    if dataclasses.is_dataclass(value):
+        return dict(vars(value))
+    if hasattr(value, "_asdict"):
+        return dict(value._asdict())
+    if isinstance(value, tuple):
+        return {str(k): own for k, own in enumerate(value)}
+    return None
+
+
+def made_again(kind: Any, name: str, arrays: Mapping[str, NDArray[Any]]) -> Any:
+    """Make a value of a type from what `flattened` returned."""
+    if name in arrays:
+        return arrays[name]
+    if f"{name}.{PLAIN}" in arrays:
+        return json.loads(bytes(arrays[f"{name}.{PLAIN}"]))
+    if f"{name}.{NUMBER}" not in arrays:
+        return None
+    classes = [one for one in (kind, *get_args(kind)) if _has_fields(one)]
+    if classes and kind in (classes[0], classes[0] | None):
+        hints = get_type_hints(classes[0])
+        values = {own: made_again(hints[own], f"{name}.{own}", arrays) for own in hints}
+        return classes[0](**values)
+    kinds = _kinds(kind, int(arrays[f"{name}.{NUMBER}"]))
+    return tuple(made_again(own, f"{name}.{k}", arrays) for k, own in enumerate(kinds))
+
+
+def _has_fields(kind: Any) -> bool:
+    return dataclasses.is_dataclass(kind) or hasattr(kind, "_fields")
+
+
+def _kinds(kind: Any, number: int) -> Iterator[Any]:
+    """Give the type of each part of a tuple."""
+    listed = get_args(kind)
+    for k in range(number):
+        yield listed[0] if Ellipsis in listed else listed[k]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin.comparison import Comparisons
-from kolchin.comparison.keeping import Arrays
+from kolchin.comparison.keeping import Arrays, flattened, made_again
 from kolchin.likelihoods.dependence import Dependence
 from kolchin.likelihoods.exemplar import AsCompared, Exemplar, Outcomes
 
@@ -26,11 +26,8 @@ def arrays_of(compared: Exemplar) -> Arrays:
     assert compared.dependence is not None
     assert compared._as_compared is not None
     arrays = {name.strip("_"): getattr(compared, name) for name in WHOLE}
-    for name, own in compared._as_compared._asdict().items():
-        arrays[f"as_compared-{name}"] = own
-    for name, value in compared.dependence._asdict().items():
-        if value is not None:
-            arrays[f"dependence-{name}"] = np.asarray(value)
+    arrays |= flattened("as_compared", compared._as_compared)
+    arrays |= flattened("dependence", compared.dependence)
     return arrays
 
 
@@ -53,8 +50,6 @@ def exemplar_of(arrays: Mapping[str, NDArray[Any]], comparisons: Comparisons) ->
     for name in WHOLE:
         setattr(made, name, arrays[name.strip("_")])
     made.n_patterns = made._number.size
-    made._as_compared = AsCompared(*(arrays[f"as_compared-{name}"] for name in AsCompared._fields))
-    known: dict[str, Any] = {name: arrays.get(f"dependence-{name}") for name in Dependence._fields}
-    numbers = {name: float(own) for name, own in known.items() if own is not None and not own.ndim}
-    made._depend(Dependence(**known | numbers))
+    made._as_compared = made_again(AsCompared, "as_compared", arrays)
+    made._depend(made_again(Dependence, "dependence", arrays))
     return made

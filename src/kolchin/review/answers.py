@@ -104,7 +104,7 @@ class AnswersFile:
 
 
 def latest(answers: Sequence[Answer]) -> dict[tuple[Pair, str], Answer]:
-    """Return what stands: the last line of each reviewer about each pair that was not taken back."""
+    """Return what stands: each reviewer's last line about a pair that was not taken back."""
     stacks: dict[tuple[Pair, str], list[Answer]] = {}
     for one in answers:
         stack = stacks.setdefault((one.pair, one.reviewer), [])
