@@ -5,11 +5,11 @@ import polars as pl
 import pytest
 
 import kolchin as kp
-from kolchin.comparison import adding, compare
+from kolchin.comparison import added_records, compare
 from kolchin.comparison.added_pairs import added_candidates, all_with_added
-from kolchin.comparison.adding import compare_added
-from kolchin.comparison.preparing import prepare_all
-from kolchin.comparison.telling import mark_told
+from kolchin.comparison.added_records import compare_added
+from kolchin.comparison.kinds.preparing import prepare_all
+from kolchin.comparison.levels.repeated_words import mark_told
 
 N = 2_000
 FIELDS = [kp.Text("first"), kp.Text("last"), kp.Date("born")]
@@ -81,7 +81,7 @@ def test_of_few_records_all_pairs_are_compared_unless_much_is_new(table, monkeyp
     added = compare_added(before, known, every, is_added)
     assert np.array_equal(added.pairs, all_with_added(is_added))
     assert len(added.pairs) == 100 * 800 + 100 * 99 // 2
-    monkeypatch.setattr(adding, "MOST_WITH_ADDED", 1000)
-    monkeypatch.setattr("kolchin.comparison.candidates.FEWEST", 1000)
+    monkeypatch.setattr(added_records, "MOST_WITH_ADDED", 1000)
+    monkeypatch.setattr("kolchin.comparison.blocking.blocked_pairs.FEWEST", 1000)
     fewer = compare_added(before, known, every, is_added)
     assert 0 < len(fewer.pairs) < len(added.pairs)

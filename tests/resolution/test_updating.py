@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 import kolchin as kp
 from kolchin.cli import app
 from kolchin.errors import DataError
-from kolchin.resolution.adding import Asked, grown
+from kolchin.resolution.tables.changed_rows import Asked, grown
 from kolchin.simulation.people import simulate_people
 
 HOW = {"chains": 2, "draws": 60, "seed": 1, "progress": False}

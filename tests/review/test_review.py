@@ -9,10 +9,10 @@ import pytest
 from runs import content_in, desk_in, write_many
 
 from kolchin.errors import DataError
-from kolchin.records.texts import Texts
-from kolchin.review.answers import Answer, AnswersFile, latest, now, pair_of
+from kolchin.records.columns.column_texts import Texts
+from kolchin.review.answers_file import Answer, AnswersFile, latest, now, pair_of
 from kolchin.review.desk import Desk
-from kolchin.review.labels import read_labels
+from kolchin.review.other_labels import read_labels
 from kolchin.review.queues import again_questions, pair_questions
 from kolchin.review.rates import reviewers_rate
 from kolchin.review.server import Review

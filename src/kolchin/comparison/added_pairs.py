@@ -9,13 +9,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from kolchin.comparison.candidates import Keys, put_order
-from kolchin.comparison.gathering import Gathering, Used, distinct, list_neighbours
+from kolchin.comparison.blocking.blocked_pairs import Keys, put_order
+from kolchin.comparison.blocking.keys import ORDER, RANK, SCANNED, Section, hashed
+from kolchin.comparison.blocking.pair_budget import Gathering, Used, distinct, list_neighbours
 from kolchin.comparison.kernels import count_pairs, list_pairs, unpack_pairs
-from kolchin.comparison.keys import ORDER, RANK, SCANNED, Section, hashed
-from kolchin.comparison.preparing import Prepared
+from kolchin.comparison.kinds.preparing import Prepared
 from kolchin.store import Shelf
-from kolchin.work import held, here
+from kolchin.workplace import held, here
 
 MARKS = (1 << 22) - 1
 """Blocks with an added record are marked by so many bits of theirs; few others have the same."""

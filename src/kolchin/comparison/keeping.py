@@ -12,9 +12,9 @@ from typing import Any, get_args, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
+from kolchin.comparison.compared_pairs import Parts
 from kolchin.comparison.comparisons import Comparisons
-from kolchin.comparison.parts import Parts
-from kolchin.records.fields import Field
+from kolchin.records.fields.declarations import Field
 
 Arrays = dict[str, NDArray[Any]]
 

@@ -15,7 +15,7 @@ from kolchin.likelihoods import keeping as likelihood_kept
 from kolchin.likelihoods.keeping import Basis
 from kolchin.model import Model
 from kolchin.records import Compared, Records
-from kolchin.resolution.inputs import UNREADABLE
+from kolchin.resolution.tables.input_table import UNREADABLE
 
 FILE = "compared.npz"
 

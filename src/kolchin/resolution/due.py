@@ -8,8 +8,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kolchin.comparison import Comparisons
-from kolchin.resolution.extending import base_rows
-from kolchin.resolution.inputs import Input
+from kolchin.resolution.running.grown_models import base_rows
+from kolchin.resolution.tables.input_table import Input
 
 MUCH_NEW = 0.1
 """When so many of the records were added, parameters are due to be drawn again."""

@@ -15,8 +15,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kolchin.review.answers import UNSURE, Answer, Pair, latest
-from kolchin.review.content import Content
+from kolchin.review.answers_file import UNSURE, Answer, Pair, latest
+from kolchin.review.review_content import Content
 
 PAIRS, GROUPS, AUDIT, AGAIN = "pairs", "groups", "audit", "again"
 BLIND = (AUDIT, AGAIN)
