@@ -11,8 +11,8 @@ from kolchin.answers import Answers, Known, checked_answers
 from kolchin.comparison import Comparisons, compare
 from kolchin.errors import ModelError
 from kolchin.likelihoods import DirichletCategorical, Exemplar
+from kolchin.likelihoods.basis import Basis
 from kolchin.likelihoods.exemplar import MOST_FIELDS
-from kolchin.likelihoods.keeping import Basis
 from kolchin.parameters import Gamma, Hyper
 from kolchin.partitions import NO_SOURCES, Sources, canonical, has_clash, size_counts
 from kolchin.priors import NBD, Prior

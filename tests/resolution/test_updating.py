@@ -91,7 +91,7 @@ def test_updates_follow_each_other(people, before, monkeypatch):
     table, truth = people
     one = before.update(table[N_OLD:575])
     two = one.update(table[575:])
-    monkeypatch.setattr("kolchin.resolution.due.MUCH_NEW", 0.05)
+    monkeypatch.setattr("kolchin.resolution.results.due.MUCH_NEW", 0.05)
     assert not [note for note in one.notes if "'kolchin resume'" in note]
     assert [note for note in two.notes if note.startswith("8% of the records were added")]
     assert two.evaluate(truth)["point_estimate"]["f1"] > 0.98

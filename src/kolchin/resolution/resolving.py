@@ -11,7 +11,7 @@ import numpy as np
 
 from kolchin.engines import engine_for
 from kolchin.errors import ModelError
-from kolchin.likelihoods.keeping import Basis
+from kolchin.likelihoods.basis import Basis
 from kolchin.model import LEARNING, Model
 from kolchin.parameters import Gamma, Hyper
 from kolchin.partitions import NO_SOURCES

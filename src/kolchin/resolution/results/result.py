@@ -13,7 +13,7 @@ import polars as pl
 from kolchin.errors import DataError
 from kolchin.evaluation import numbered
 from kolchin.files import replacing
-from kolchin.likelihoods.keeping import Basis
+from kolchin.likelihoods.basis import Basis
 from kolchin.model import Model
 from kolchin.parameters import FloatArray, IntArray
 from kolchin.partitions import Certain, Labels, clashing
@@ -22,11 +22,11 @@ from kolchin.posterior.convergence import quantities
 from kolchin.posterior.scores import calibration, evaluate_posterior
 from kolchin.posterior.summaries import Summary, summarise
 from kolchin.records import DataWarning, Records
-from kolchin.resolution.due import due_notes
 from kolchin.resolution.golden.golden_records import Golden, make_golden
 from kolchin.resolution.golden.golden_rules import Rules
 from kolchin.resolution.results.cautions import cautions, doubts, families
 from kolchin.resolution.results.comparison_summary import candidates_of, dependence_of
+from kolchin.resolution.results.due import due_notes
 from kolchin.resolution.results.entity_views import Entity, least_sure, look_at
 from kolchin.resolution.results.events import Groupings, weighed_events
 from kolchin.resolution.results.explanation import (

@@ -22,16 +22,16 @@ from numpy.typing import NDArray
 
 from kolchin.errors import DataError, SamplerError
 from kolchin.files import replacing
-from kolchin.likelihoods.keeping import Basis
+from kolchin.likelihoods.basis import Basis
 from kolchin.model import Model
 from kolchin.options import option
 from kolchin.posterior import Posterior
 from kolchin.posterior.draws_on_disk import part_path, save, write_arrays
 from kolchin.posterior.recorder import recorded
 from kolchin.records import Records
-from kolchin.resolution.basis import FILE as BASIS
-from kolchin.resolution.basis import keep_basis, kept_basis
 from kolchin.resolution.results.spreadsheet_formulas import quoted
+from kolchin.resolution.running.basis import FILE as BASIS
+from kolchin.resolution.running.basis import keep_basis, kept_basis
 from kolchin.resolution.tables.input_table import UNREADABLE, Input
 from kolchin.sampling.runner import Run
 from kolchin.sampling.state import header_of, restore, run_state, take_chains

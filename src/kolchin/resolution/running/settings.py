@@ -11,7 +11,7 @@ import polars as pl
 from kolchin import priors
 from kolchin.answers import SAME, Known
 from kolchin.errors import KolchinError, ModelError
-from kolchin.likelihoods.keeping import Basis
+from kolchin.likelihoods.basis import Basis
 from kolchin.model import LIKELIHOODS, Model
 from kolchin.parameters import Beta, Gamma, Hyper, IntArray
 from kolchin.priors import Prior

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin.comparison import Comparisons
-from kolchin.comparison.keeping import Arrays, flattened, made_again
+from kolchin.comparison.plain_arrays import Arrays, flattened, made_again
 from kolchin.likelihoods.dependence import Dependence
 from kolchin.likelihoods.exemplar import AsCompared, Exemplar, Outcomes
 

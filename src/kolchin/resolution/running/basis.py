@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from kolchin.comparison import keeping as comparisons_kept
+from kolchin.comparison import plain_arrays as comparisons_kept
 from kolchin.files import replacing
-from kolchin.likelihoods import keeping as likelihood_kept
-from kolchin.likelihoods.keeping import Basis
+from kolchin.likelihoods import basis as likelihood_kept
+from kolchin.likelihoods.basis import Basis
 from kolchin.model import Model
 from kolchin.records import Compared, Records
 from kolchin.resolution.tables.input_table import UNREADABLE

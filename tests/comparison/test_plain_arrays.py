@@ -6,7 +6,7 @@ import numpy as np
 
 import kolchin as kp
 from kolchin.comparison import compare
-from kolchin.comparison.keeping import arrays_of, comparisons_of, flattened, made_again
+from kolchin.comparison.plain_arrays import arrays_of, comparisons_of, flattened, made_again
 
 
 class Inner(NamedTuple):

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import kolchin as kp
-from kolchin.resolution.basis import FILE
+from kolchin.resolution.running.basis import FILE
 from kolchin.simulation.people import simulate_people
 
 HOW = {"chains": 2, "seed": 1, "progress": False}
@@ -58,7 +58,7 @@ def test_what_is_damaged_or_of_another_version_is_made_again(run, monkeypatch):
     path.write_bytes(kept[: len(kept) // 2])
     assert kp.Result.load(run).links.equals(shown)
     path.write_bytes(kept)
-    monkeypatch.setattr("kolchin.resolution.basis._version", lambda: "another")
+    monkeypatch.setattr("kolchin.resolution.running.basis._version", lambda: "another")
     records = kp.Result.load(run)._given.records
     assert kp.resolution.basis.kept_basis(path.parent, records) is None
     assert kp.Result.load(run).links.equals(shown)
