@@ -35,9 +35,7 @@ def test_fields_of_all_kinds_are_compared_together():
 
 def test_fields_that_may_be_near_are_compared_before():
     texts = kp.Records.from_table(PEOPLE, fields=FIELDS)
-    with pytest.raises(
-        kp.ModelError, match=r"The values of 'name', 'born' .*kp\.compare\(records\)"
-    ):
+    with pytest.raises(kp.ModelError, match=r"of 'name', 'born' .*kp\.compare\(records\)"):
         kp.Model(texts)
     assert kp.Model(texts.as_categorical()).likelihood.n_fields == 3
 
@@ -99,7 +97,7 @@ def test_entries_of_m_are_named():
 def test_too_many_fields_are_refused():
     table = {f"name {k}": TABLE["name"] for k in range(18)}
     records = kp.Records.from_table(table, fields=[kp.Text(name) for name in table])
-    with pytest.raises(kp.ModelError, match="at most 16 compared fields. Got 18"):
+    with pytest.raises(kp.ModelError, match=r"at most 16 compared fields\. Got 18"):
         kp.compare(records)
 
 

@@ -14,11 +14,12 @@ from invariance import DELTA, SMALLEST_P, Joint, delta_block, fixed_block, fixed
 from problems import FIXED, FREQUENCIES, codes, log_of_all, problem
 from test_kernel import normalised
 from test_paths import FREE
-from test_sources import , parts_of(
+from test_sources import (
     all_but_one,
     compared_problem,
     driver_of,
     is_allowed,
+    parts_of,
     starts,
 )
 

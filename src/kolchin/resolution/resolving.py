@@ -221,6 +221,8 @@ def resolve(
                 "seconds": seconds,
             }
             given = directory.begin(given, asked)
+            if work is None:  # else pairs are where the engine has them
+                directory.write_likelihood(model.likelihood)
         limit = limit_for(time_limit, model.n_records)
         what = given, settings, model, directory, limit, display, seconds, work
         return Session(*what).run(merged)
@@ -278,7 +280,10 @@ def resume(
             settings = settings.drawing(draws)
             if not asked_until_enough:  # else the number is for this call alone
                 directory.ask({**asked, "settings": settings.to_json()})
-        model = _model(settings, given, display, Stopwatch("comparing"), work)
+        kept = directory.read_likelihood(given.records) if work is None else None
+        model = _model(settings, given, display, Stopwatch("comparing"), work, kept)
+        if work is None and kept is None:
+            directory.write_likelihood(model.likelihood)
         limit = limit_for(time_limit, model.n_records)
         what = given, settings, model, directory, limit, display, asked["seconds"], work
         return Session(*what).run(asked["merged"])
@@ -292,16 +297,23 @@ def _folder(store: str | Path | None, directory: RunDirectory | None) -> Path | 
 
 
 def _model(
-    settings: Settings, given: Input, display: Display, watch: Stopwatch, work: Work | None
+    settings: Settings,
+    given: Input,
+    display: Display,
+    watch: Stopwatch,
+    work: Work | None,
+    kept: Exemplar | None = None,
 ) -> Model:
-    """Build the model once, which may take a while where there is much to compare."""
-    if settings.likelihood == "categorical":
-        return settings.model(given.records.as_categorical(), given.source)
-    comparisons = compare_records(given.records, settings.keys, display.phase, work)
-    watch.begin("dependence")
-    display.phase("learning which fields move together")
-    likelihood = Exemplar.fit(comparisons)
-    return settings.model(given.records.as_compared(), given.source, likelihood)
+    """Build the model once, which may take a while where there is much to compare.
+
+    ``kept`` is what was learned from comparing these records before.
+    """
+    if kept is None and settings.likelihood != "categorical":
+        comparisons = compare_records(given.records, settings.keys, display.phase, work)
+        watch.begin("dependence")
+        display.phase("learning which fields move together")
+        kept = Exemplar.fit(comparisons)
+    return settings.model(given.records, given.source, kept)
 
 
 def _check_more(directory: RunDirectory, draws: int) -> None:

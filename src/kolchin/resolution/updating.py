@@ -122,6 +122,7 @@ def _keep(
             "updated": True,
         }
         directory.begin(made._given, whole)
+        directory.write_likelihood(made._base_model.likelihood)
         with directory.writing():
             save(posterior, part_path(directory.posterior, 0), 0)
         write_results(directory, made, asked["merged"], began)

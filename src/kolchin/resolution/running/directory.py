@@ -1,10 +1,11 @@
 """The directory of a run: results in front, and behind them all that they were made from.
 
 ``posterior/`` holds the table (records.npz and three Parquet files), what was asked for
-(run.json), the draws (draws-00000.npz, ...) and the state of the chains (state.npz). Parts of
-draws have a fixed length and are never changed once they are full; the state holds the draws of
-the part that is not full. Every file is replaced whole, and the state last, so that a run can be
-killed between any two bytes and goes on from the state before.
+(run.json), what comparing gave (compared.npz, made again where it is missing), the draws
+(draws-00000.npz, ...) and the state of the chains (state.npz). Parts of draws have a fixed length
+and are never changed once they are full; the state holds the draws of the part that is not full.
+Every file is replaced whole, and the state last, so that a run can be killed between any two bytes
+and goes on from the state before.
 """
 
 import json
@@ -21,11 +22,15 @@ from numpy.typing import NDArray
 
 from kolchin.errors import DataError, SamplerError
 from kolchin.files import replacing
+from kolchin.likelihoods import Exemplar, Likelihood
 from kolchin.options import option
 from kolchin.posterior import Posterior
 from kolchin.posterior.draws_on_disk import part_path, save, write_arrays
 from kolchin.posterior.recorder import recorded
+from kolchin.records import Records
 from kolchin.resolution.results.spreadsheet_formulas import quoted
+from kolchin.resolution.running.kept_likelihood import FILE as LIKELIHOOD
+from kolchin.resolution.running.kept_likelihood import read_likelihood, write_likelihood
 from kolchin.resolution.tables.input_table import UNREADABLE, Input
 from kolchin.sampling.run.checkpoint import pack_run, read_header, restore, take_chains
 from kolchin.sampling.run.runner import Run
@@ -79,11 +84,21 @@ class RunDirectory:
             (self.posterior / "run.json").unlink(missing_ok=True)
             for name in RESULTS:
                 (self.path / name).unlink(missing_ok=True)
-            for old in [*self.posterior.glob("draws-*.npz"), self.posterior / "state.npz"]:
+            outdated = [self.posterior / name for name in ("state.npz", LIKELIHOOD)]
+            for old in [*self.posterior.glob("draws-*.npz"), *outdated]:
                 old.unlink(missing_ok=True)
             given = given.save(self.posterior)
         self.ask(asked)
         return given
+
+    def write_likelihood(self, likelihood: Likelihood) -> None:
+        """Write what comparing has taught, so that nobody need compare the records again."""
+        with self.writing():
+            write_likelihood(self.posterior, likelihood)
+
+    def read_likelihood(self, records: Records) -> Exemplar | None:
+        """Return what was learned from comparing these records, if that was kept."""
+        return read_likelihood(self.posterior, records)
 
     def ask(self, asked: dict[str, Any]) -> None:
         """Write what is asked for."""

@@ -11,7 +11,7 @@ import polars as pl
 from kolchin import priors
 from kolchin.answers import SAME, Known
 from kolchin.errors import KolchinError, ModelError
-from kolchin.likelihoods import Likelihood
+from kolchin.likelihoods import Exemplar, compare
 from kolchin.model import Model
 from kolchin.parameters import Beta, Gamma, Hyper, IntArray
 from kolchin.priors import Prior
@@ -125,19 +125,22 @@ class Settings:
         self,
         records: Records,
         source: pl.Series | None = None,
-        likelihood: Likelihood | None = None,
+        kept: Exemplar | None = None,
     ) -> Model:
-        """Return the model of some records that come from these sources."""
+        """Return the model of some records that come from these sources.
+
+        ``kept`` is what was learned from comparing them before; without it they are compared now.
+        """
+        likelihood = None
+        if self.likelihood == "categorical":
+            records = records.as_categorical()
+        else:
+            records = records.as_compared()
+            likelihood = compare(records, self.keys) if kept is None else kept
         sources = source_numbers(source) if self.one_per_source else None
-        return Model(
-            records,
-            self.prior,
-            self.delta,
-            self.tied,
-            likelihood,
-            sources=sources,
-            answers=(*self.known, *self.reviewed),
-        )
+        said = (*self.known, *self.reviewed)
+        how = self.prior, self.delta, self.tied, likelihood
+        return Model(records, *how, sources=sources, answers=said)
 
     def run_settings(self) -> RunSettings:
         """Return how chains run."""
