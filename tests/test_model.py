@@ -30,7 +30,7 @@ def test_fields_of_all_kinds_are_compared_together():
     pairs = model.comparisons.pairs
     assert np.array_equal(missing, ~(both[pairs[:, 0]] & both[pairs[:, 1]]))
     assert model.comparisons.level_names[1] == ("exact", "different")
-    assert repr(model) == "Model(24 records, 3 fields, prior=NBD())"
+    assert repr(model).startswith("Model(24 records, 3 fields, prior=NBD(")
 
 
 def test_fields_that_may_be_near_are_compared_before():
