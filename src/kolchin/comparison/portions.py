@@ -14,7 +14,6 @@ from kolchin.comparison.base import Codes, Comparing, Levels
 from kolchin.comparison.bulk import Frequent, compare_pairs, frequent_forms
 from kolchin.comparison.candidates import Candidates
 from kolchin.comparison.chance import Bands, bands_of_pairs
-from kolchin.comparison.companions import Companions, mark_companions
 from kolchin.comparison.gathering import Found, together
 from kolchin.comparison.numbering import distinct_rows
 from kolchin.comparison.parts import Parts, Place
@@ -33,17 +32,13 @@ TOOLS = "tools"
 
 
 class Tools(NamedTuple):
-    """All that comparing takes: by field how, the frequent forms and the codes; couples; bands.
-
-    ``companions`` are the texts that other fields go with.
-    """
+    """All that comparing takes: by field how, the frequent forms and the codes; couples; bands."""
 
     comparing: list[Comparing]
     frequent: list[Frequent]
     codes: list[Codes]
     couples: tuple[Couple, ...]
     bands: tuple[Bands, ...]
-    companions: Companions
 
     def outcomes(self, pairs: NDArray[np.int32]) -> tuple[Levels, Levels]:
         """Return the levels and the bands of pairs, one column a field."""
@@ -59,9 +54,6 @@ class Tools(NamedTuple):
                 bands[first:last, f] = bands_of_pairs(of_field, codes, *part)
 
         over_ranges(write, len(pairs))
-        apart = {g: self.comparing[g].different for g in self.companions.values()}
-        last = [of_field.u.size - 1 for of_field in self.bands]
-        mark_companions(levels, bands, self.companions, apart, last)
         return levels, bands
 
 
@@ -69,7 +61,6 @@ def tools_for(
     used: Sequence[Prepared],
     couples: tuple[Couple, ...],
     bands: Sequence[Bands],
-    companions: Companions,
     n_pairs: int,
 ) -> Tools:
     """Return what it takes to compare about so many pairs."""
@@ -77,7 +68,7 @@ def tools_for(
     codes = [one.codes for one in used]
     frequent = [frequent_forms(kind, of, n_pairs) for kind, of in zip(kinds, codes, strict=True)]
     light = [_light(kind) for kind in kinds]
-    return Tools(light, frequent, codes, couples, tuple(bands), companions)
+    return Tools(light, frequent, codes, couples, tuple(bands))
 
 
 def _light(comparing: Comparing) -> Comparing:
