@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from kolchin.comparison import Comparisons
 from kolchin.likelihoods.sharing import Patterns
 from kolchin.parameters import FloatArray
-from kolchin.records.fields import Words
+from kolchin.records.fields.declarations import Words
 
 UNSEEN_PAIRS, UNSEEN_RECORDS = 0.5, 0.0025
 """Coincidences that might have been seen beside those that were: half a pair, and one for so many
