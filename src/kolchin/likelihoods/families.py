@@ -7,6 +7,7 @@ an entity, rises from exact to different.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -38,16 +39,22 @@ def first_levels(u: Sequence[FloatArray], texts: Sequence[int]) -> FloatArray:
     return np.concatenate(result)
 
 
-def farther(counts: FloatArray, m: FloatArray, offsets: IntArray) -> FloatArray:
+def farther(
+    counts: FloatArray, m: FloatArray, offsets: IntArray, texts: Sequence[int] = ()
+) -> FloatArray:
     """Return the chances of levels that are most likely, given counts, of those that rise over m.
+
+    Those of texts rise by `RISE` from level to level at least.
 
     >>> m, offsets = np.array([0.5, 0.3, 0.2]), np.array([0, 3])
     >>> farther(np.array([10.0, 2.0, 8.0]), m, offsets).round(3).tolist()
     [0.375, 0.225, 0.4]
     """
     result = np.empty(counts.size)
-    for a, b in zip(offsets[:-1], offsets[1:], strict=True):
+    for f, (a, b) in enumerate(pairwise(offsets)):
         base = np.maximum(m[a:b], 1e-12)
+        if f in texts:
+            base = base * RISE ** np.arange(b - a)
         chances = base * _rising(counts[a:b] / base, base)
         result[a:b] = chances / chances.sum()
     return result

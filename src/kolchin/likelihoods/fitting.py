@@ -68,6 +68,10 @@ FAR_MORE = 2.0
 NEGLIGIBLE = 1e-4
 """Patterns of which fewer pairs are linked or share anything are looked at now and then only."""
 
+SETTLED = 2
+"""In the first steps the levels of entities stay as they are expected, until those of alike records
+are found: what may be either is of a family."""
+
 RANGE = 1 << 15
 """So many patterns are looked at in one go."""
 
@@ -110,8 +114,8 @@ class Shares(NamedTuple):
     ``linked`` and ``sharing`` are the pairs of each pattern (those that share a set which was
     counted among all records are left out of the latter), ``wrong`` those of entities by what is
     seen and how many of it is wrong. ``beside`` has the levels beside shared sets, ``leaked`` how
-    many pairs share one more field for the same reason, and of how many. ``family`` has the levels of
-    alike records, where these are a class.
+    many pairs share one more field for the same reason, and of how many. ``family`` has the levels
+    of alike records, where these are a class.
     """
 
     by_set: FloatArray
@@ -158,10 +162,9 @@ class Fit:
         self.n_shared = np.array(list(sets.shared.values()))
         self.family: FloatArray | None = None
         if sets.family:
-            texts = () if coincidences is None else coincidences.texts
             self.sets.append(self.whole)
             self.n_shared = np.append(self.n_shared, float(self.n_records))
-            self.family = first_levels(chances.u, texts)
+            self.family = first_levels(chances.u, self.texts)
             self.family_weights = weight * self.family
         self.shared = self._masks(self.sets)
         self.leak = np.where(self._counted[:, None] | self.shared, 0.0, LEAK)
@@ -174,8 +177,11 @@ class Fit:
         self.n_linked = FIRST_LINKS * self.most_links
         self.shares: Shares | None = None
         self.rows: IntArray = np.arange(patterns.number.size)
+        self.continued = before is not None
         if before is not None:
             self.m, self.tau, self.n_linked = before.m.copy(), before.tau, before.n_linked
+            if self.family is not None and before.family is not None:
+                self.family, self.n_shared[-1] = before.family, before.n_shared[-1]
         elif coincidences is not None:
             self.learn_chance()
 
@@ -188,6 +194,11 @@ class Fit:
     def whole(self) -> int:
         """The set of all fields, which stands for the family."""
         return (1 << len(self.chances.u)) - 1
+
+    @property
+    def texts(self) -> tuple[int, ...]:
+        """The fields whose values are texts of many words."""
+        return () if self.coincidences is None else self.coincidences.texts
 
     @property
     def kinds(self) -> IntArray:
@@ -208,7 +219,8 @@ class Fit:
             if step == 0 or step - 1 in PRUNED_AT or step == STEPS - 1:
                 self.rows = np.arange(self.patterns.number.size)
             self.shares = self._shares()
-            self._maximise(self.shares)
+            settles = self.family is not None and not self.continued and step < SETTLED
+            self._maximise(self.shares, settles)
             if step == 0 or step in PRUNED_AT or step == STEPS - 2:
                 self.learn_chance()
             else:
@@ -385,7 +397,7 @@ class Fit:
         """Which shared sets were counted among all pairs of records."""
         return np.array([one in self.known for one in self.sets], dtype=bool)
 
-    def _maximise(self, shares: Shares) -> None:
+    def _maximise(self, shares: Shares, settles: bool = False) -> None:
         self.n_shared = shares.by_set.copy()
         counted = self._counted
         for k in np.flatnonzero(counted):
@@ -400,10 +412,11 @@ class Fit:
         self.rho = rho / rho.sum()
         self.typed = self._scaled(shares.typed + self.typed_weights)
         self._maximise_beside(shares)
-        self._maximise_errors(shares)
+        if not settles:
+            self._maximise_errors(shares)
         if self.family is not None:
             counts = shares.family + self.family_weights
-            self.family = farther(counts, self.m, self.offsets)
+            self.family = farther(counts, self.m, self.offsets, self.texts)
 
     def _maximise_errors(self, shares: Shares) -> None:
         """Find the chances of errors by field, and how many a record has."""
