@@ -420,7 +420,7 @@ class Fit:
 
     def _maximise_errors(self, shares: Shares) -> None:
         """Find the chances of errors by field, and how many a record has."""
-        records, hidden = self._hidden_errors(shares.wrong)
+        records, hidden = error_counts.expected_errors(shares.wrong, self.wrong, self.tau)
         counted = shares.m + self.m_weights
         first, ends = self.offsets[:-1], self.offsets[1:]
         prior_right = self.m_weights[first]
@@ -439,25 +439,6 @@ class Fit:
             near = counted[a + 1 : b]
             self.m[a] = 1 - wrong[f]
             self.m[a + 1 : b] = wrong[f] * near / near.sum()
-
-    def _hidden_errors(self, wrong: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the expected records by number of errors, and errors by field that is hidden."""
-        n_fields = self.wrong.size
-        chances = error_counts.count_chances(self.wrong)
-        weight = np.append(np.exp(self.tau - self.tau.max()), np.zeros(n_fields + 1))
-        seen, k = np.nonzero(wrong)
-        others = len(chances) - 1 - seen
-        numbers = k[:, None] + np.arange(n_fields + 1)
-        rates = chances[others] * weight[numbers]
-        rates *= (wrong[seen, k] / np.maximum(rates.sum(axis=1), 1e-300))[:, None]
-        records = np.bincount(numbers.ravel(), rates.ravel(), 2 * n_fields + 1).astype(float)
-        hidden = np.zeros(n_fields)
-        for f, chance in enumerate(self.wrong):
-            rows = others >> f & 1 == 1
-            own = others[rows]
-            part = chances[own ^ (1 << f), :-1] / np.maximum(chances[own, 1:], 1e-300)
-            hidden[f] = chance * float((part * rates[rows, 1:]).sum())
-        return records[: n_fields + 1], hidden
 
     def _maximise_beside(self, shares: Shares) -> None:
         """Find what records that share a set have in common besides."""
