@@ -15,7 +15,6 @@ LONGEST_FILE, LONGEST_FUNCTION, MOST_PARAMETERS = 500, 60, 10
 LONG_FILES = {
     "cli.py",
     "comparison/kernels.py",
-    "likelihoods/exemplar.py",
     "posterior/kernels.py",
     "resolution/results/result.py",
 }
