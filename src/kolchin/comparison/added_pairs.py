@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from kolchin.comparison.blocking.blocked_pairs import Keys, put_order
 from kolchin.comparison.blocking.keys import ORDER, RANK, SCANNED, Section, hashed
 from kolchin.comparison.blocking.pair_budget import Gathering, Used, distinct, list_neighbours
-from kolchin.comparison.kernels import count_pairs, list_pairs, unpack_pairs
 from kolchin.comparison.kinds.preparing import Prepared
+from kolchin.comparison.pair_kernels.blocks import count_pairs, list_pairs, unpack_pairs
 from kolchin.store import Shelf
 from kolchin.workplace import held, here
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kolchin.comparison.kernels import number_keys
+from kolchin.comparison.pair_kernels.key_numbers import number_keys
 from kolchin.threads import over_ranges
 
 Numbers = NDArray[np.int32]

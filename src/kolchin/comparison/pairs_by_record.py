@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kolchin.comparison.kernels import (
+from kolchin.comparison.pair_kernels.pair_search import find_pairs
+from kolchin.comparison.pair_kernels.record_lists import (
     count_neighbours,
-    find_pairs,
     list_neighbours,
     sort_neighbours,
 )

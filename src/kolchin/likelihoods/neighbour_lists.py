@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin.comparison.compared_pairs import Parts, Place
-from kolchin.comparison.kernels import place_entries, sort_neighbours
+from kolchin.comparison.pair_kernels.record_lists import place_entries, sort_neighbours
 from kolchin.parameters import IntArray
 from kolchin.store import Joined, Store
 from kolchin.workplace import Work, held

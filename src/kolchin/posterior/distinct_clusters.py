@@ -37,7 +37,7 @@ class DistinctClusters:
         counts: NDArray[np.int64],
         ids: list[NDArray[np.int32]],
     ) -> None:
-        from kolchin.posterior.kernels import transpose
+        from kolchin.posterior.summary_kernels.sorted_sets import transpose
 
         self.sets, self.starts = transpose(members, offsets, n_records)
         self.members, self.offsets = transpose(self.sets, self.starts, offsets.size - 1)
@@ -53,7 +53,7 @@ class DistinctClusters:
 
 def distinct_clusters(posterior: "Posterior") -> DistinctClusters:
     """Collect the distinct clusters of a posterior."""
-    from kolchin.posterior.kernels import copy_sets
+    from kolchin.posterior.summary_kernels.set_numbers import copy_sets
 
     book = _Book(posterior.n_records)
     for chain in posterior.chains:
@@ -81,7 +81,7 @@ class _Book:
 
     def enter(self, chain: "Chain") -> None:
         """Give the clusters of a chain's episodes numbers, and count their draws."""
-        from kolchin.posterior.kernels import number_sets
+        from kolchin.posterior.summary_kernels.set_numbers import number_sets
 
         self._make_room(self.n_known + chain.sizes.size)
         self.ids.append(np.empty(chain.sizes.size, dtype=np.int32))
@@ -92,7 +92,7 @@ class _Book:
 
     def _make_room(self, needed: int) -> None:
         """Keep the table at most half full."""
-        from kolchin.posterior.kernels import fill_table
+        from kolchin.posterior.summary_kernels.set_numbers import fill_table
 
         room = self.lengths.size
         if needed <= room:

@@ -41,7 +41,7 @@ class Chain(NamedTuple):
 
     def labels(self, draw: int, n_records: int) -> Labels:
         """Return the canonical labels of one draw."""
-        from kolchin.posterior.kernels import labels_at
+        from kolchin.posterior.summary_kernels.cluster_episodes import labels_at
 
         labels: Labels = labels_at(draw, *self[:4], n_records)
         return labels
@@ -67,7 +67,8 @@ def arranged(
     n_draws: int,
 ) -> Chain:
     """Store episodes in order: empty ones are left out, and those that follow at once joined."""
-    from kolchin.posterior.kernels import join_episodes, sort_sets
+    from kolchin.posterior.summary_kernels.cluster_episodes import join_episodes
+    from kolchin.posterior.summary_kernels.sorted_sets import sort_sets
 
     kept = born < died
     members, sizes = members[np.repeat(kept, sizes)].astype(np.int32, copy=False), sizes[kept]

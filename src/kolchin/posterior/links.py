@@ -57,7 +57,8 @@ def linked_pairs(
 
     With ``largest``, only clusters of at most so many records are looked at.
     """
-    from kolchin.posterior.kernels import count_pairs, transpose
+    from kolchin.posterior.summary_kernels.pair_counts import count_pairs
+    from kolchin.posterior.summary_kernels.sorted_sets import transpose
 
     drawn = posterior.distinct
     members, offsets, counts = drawn.members, drawn.offsets, drawn.counts
@@ -73,7 +74,7 @@ def linked_pairs(
 
 def confidence(posterior: "Posterior", labels: ArrayLike) -> NDArray[np.float64]:
     """Return, for each record, the share of draws in which its cluster is exactly the one given."""
-    from kolchin.posterior.kernels import exact_counts
+    from kolchin.posterior.summary_kernels.pair_counts import exact_counts
 
     given = checked_labels(posterior, labels)
     drawn = posterior.distinct

@@ -58,7 +58,7 @@ def point_estimate(
 
 def paper_rule(posterior: "Posterior") -> Labels:
     """Return the connected sets of the pairs linked in more than half of the draws."""
-    from kolchin.posterior.kernels import connected_sets
+    from kolchin.posterior.summary_kernels.connected_sets import connected_sets
 
     pairs, _ = linked_pairs(posterior, len(posterior) // 2 + 1)
     labels: Labels = connected_sets(posterior.n_records, pairs)
@@ -128,7 +128,8 @@ class _Search:
 
     def better_of(self, one: Labels, two: Labels) -> Labels:
         """Return, in each block of the join of two partitions, the one with the lower loss."""
-        from kolchin.posterior.kernels import choose_blocks, join_partitions
+        from kolchin.posterior.summary_kernels.connected_sets import join_partitions
+        from kolchin.posterior.summary_kernels.losses import choose_blocks
 
         blocks = join_partitions(one, two)
         losses, others = self._losses(one, blocks), self._losses(two, blocks)
@@ -137,21 +138,27 @@ class _Search:
 
     def descend(self, start: Labels) -> Labels:
         """Move records and merge clusters until nothing improves."""
-        from kolchin.posterior import kernels
+        from kolchin.posterior.summary_kernels.estimate_search import (
+            DrawnSets,
+            Overlaps,
+            merge_clusters,
+            move_records,
+            tabulate_cells,
+        )
 
         drawn, labels = self.drawn, start.copy()
         sizes = np.bincount(labels, minlength=labels.size)
-        cells, used = kernels.tabulate_cells(drawn.members, drawn.offsets, labels)
-        where = (labels, sizes, drawn.sets, drawn.starts, drawn.offsets, self.weights)
+        sets = DrawnSets(drawn.sets, drawn.starts, self.weights)
+        cells = Overlaps(drawn.offsets, *tabulate_cells(drawn.members, drawn.offsets, labels))
         changes = 1
         while changes:
-            changes = kernels.move_records(*where, self.slope, cells, used)
+            changes = move_records(labels, sizes, sets, cells, self.slope)
             if not changes:
-                changes = kernels.merge_clusters(*where, self.value, cells, used)
+                changes = merge_clusters(labels, sizes, sets, cells, self.value)
         return checked_labels(self.posterior, labels)
 
     def _losses(self, labels: Labels, blocks: Labels) -> NDArray[np.float64]:
-        from kolchin.posterior.kernels import block_losses
+        from kolchin.posterior.summary_kernels.losses import block_losses
 
         drawn = self.drawn
         losses: NDArray[np.float64] = block_losses(
@@ -181,7 +188,7 @@ class _Search:
 
     def _draw_losses(self, picks: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the expected losses, up to a constant, of some draws, in ascending order."""
-        from kolchin.posterior.kernels import set_losses
+        from kolchin.posterior.summary_kernels.losses import set_losses
 
         drawn, posterior = self.drawn, self.posterior
         wanted = np.zeros(drawn.counts.size, dtype=np.bool_)

@@ -57,7 +57,7 @@ class Recorder:
         log_joint: float,
     ) -> None:
         """Record one more draw, a :class:`Snapshot`; the rings may change afterwards."""
-        from kolchin.posterior.kernels import renew_rings
+        from kolchin.posterior.summary_kernels.recorded_rings import renew_rings
 
         ended, begun = renew_rings(self.following, following, self.born, len(self))
         self._end(*ended)
@@ -90,7 +90,7 @@ class Recorder:
 
     def chain(self, first: int = 0, last: int | None = None) -> Chain:
         """Return the draws from ``first`` on, and before ``last``."""
-        from kolchin.posterior.kernels import open_rings
+        from kolchin.posterior.summary_kernels.recorded_rings import open_rings
 
         if first < self.first:
             raise DataError(f"Draws before {self.first} are no longer held. Got {first} as first.")
@@ -103,7 +103,7 @@ class Recorder:
 
     def take(self, posterior: Posterior, number: int) -> None:
         """Go on after the draws of one of a posterior's chains; those before are forgotten."""
-        from kolchin.posterior.kernels import close_rings
+        from kolchin.posterior.summary_kernels.recorded_rings import close_rings
 
         chain, start = posterior.chains[number], len(self)
         self.forget(start)

@@ -90,7 +90,7 @@ def _changes(
     All begins with every record alone; see ``kernels.score_sets``. Clusters are looked at as they
     are drawn, one after the other, so that nothing is held of them.
     """
-    from kolchin.posterior.kernels import score_sets
+    from kolchin.posterior.summary_kernels.truth_scores import score_sets
 
     codes = encode(truth)
     true_sizes = np.bincount(codes[codes >= 0])

@@ -112,7 +112,7 @@ def portions_of(
 
 def _met(posterior: "Posterior") -> Labels:
     """Return the group of each record, of those that meet, in the order of first records."""
-    from kolchin.posterior.kernels import join_sets, number_roots
+    from kolchin.posterior.summary_kernels.connected_sets import join_sets, number_roots
 
     parent = np.arange(posterior.n_records)
     for chain in posterior.chains:

@@ -11,8 +11,10 @@ from kolchin.comparison.blocking.keys import ORDER, RANK, Cost, Key
 from kolchin.comparison.blocking.missed_links import missed_share
 from kolchin.comparison.blocking.pair_budget import Gathering, distinct, together
 from kolchin.comparison.blocking.similar_texts import EMPTY
-from kolchin.comparison.kernels import count_pairs, least_hashes, list_pairs, number_pairs
 from kolchin.comparison.kinds.strings import letters_of
+from kolchin.comparison.pair_kernels.blocks import count_pairs, list_pairs
+from kolchin.comparison.pair_kernels.pair_levels import number_pairs
+from kolchin.comparison.text_kernels.min_hashes import least_hashes
 from kolchin.errors import DataError
 from kolchin.workplace import here
 

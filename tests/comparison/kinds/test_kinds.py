@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 import kolchin as kp
 from kolchin.comparison import compare
-from kolchin.comparison.kernels import words_alike
 from kolchin.comparison.kinds.dates import parts_of, written_alike
 from kolchin.comparison.kinds.preparing import KINDS, prepare
 from kolchin.comparison.kinds.sounds import sound_codes
 from kolchin.comparison.kinds.strings import Strings
 from kolchin.comparison.levels.pair_levels import compare_codes
+from kolchin.comparison.text_kernels.name_matching import words_alike
 from kolchin.errors import DataError
 
 EXAMPLES = [

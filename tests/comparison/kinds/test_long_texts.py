@@ -13,7 +13,8 @@ from kolchin.comparison.kinds.preparing import prepare_all
 from kolchin.comparison.kinds.tokens import token_rows
 from kolchin.comparison.levels.repeated_words import mark_told, repeated_share
 from kolchin.comparison.levels.similarity_tails import Tail
-from kolchin.comparison.word_kernels import ALIKE, choose_joined
+from kolchin.comparison.text_kernels.joined_words import choose_joined
+from kolchin.comparison.text_kernels.word_similarity import ALIKE
 
 NAMES = [
     "Sony Cyber-shot DSC-W120/B 7.2 MP camera, black",

@@ -9,11 +9,11 @@ from kolchin.comparison import distinct_rows
 from kolchin.comparison.blocking import keys, pair_budget
 from kolchin.comparison.blocking.pair_budget import Gathering, together
 from kolchin.comparison.distinct_rows import find_distinct_rows
-from kolchin.comparison.kernels import number_keys, sample_keys
 from kolchin.comparison.kinds.preparing import prepare
 from kolchin.comparison.levels import pair_levels
 from kolchin.comparison.levels.level_chances import Bands, bands_of_pairs
 from kolchin.comparison.levels.pair_levels import compare_pairs
+from kolchin.comparison.pair_kernels.key_numbers import number_keys, sample_keys
 from kolchin.comparison.pairs_by_record import listed, places_of
 from kolchin.workplace import here
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin.comparison.blocking.blocking_features import Atom
-from kolchin.comparison.kernels import count_pairs
+from kolchin.comparison.pair_kernels.blocks import count_pairs
 from kolchin.store import Store
 from kolchin.workplace import Work, held
 

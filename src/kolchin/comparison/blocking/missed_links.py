@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from kolchin.comparison.kernels import add_evidence
 from kolchin.comparison.kinds.base import Floats, Levels, falling_weights
+from kolchin.comparison.pair_kernels.bands import add_evidence
 from kolchin.threads import over_ranges
 
 

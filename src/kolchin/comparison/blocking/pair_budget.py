@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin.comparison.blocking.keys import ORDER, Cost, Key, Section, sections
-from kolchin.comparison.kernels import count_pairs, list_pairs, sample_keys, unpack_pairs
+from kolchin.comparison.pair_kernels.blocks import count_pairs, list_pairs, unpack_pairs
+from kolchin.comparison.pair_kernels.key_numbers import sample_keys
 from kolchin.store import Store
 from kolchin.threads import over_ranges
 from kolchin.workplace import Work, held

@@ -6,10 +6,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from kolchin.comparison.kernels import least_hashes, least_of_fields
 from kolchin.comparison.kinds.base import Codes
 from kolchin.comparison.kinds.preparing import Prepared
 from kolchin.comparison.kinds.strings import Letters, letters_of
+from kolchin.comparison.text_kernels.min_hashes import least_hashes, least_of_fields
 from kolchin.threads import over_ranges
 
 Q = 3

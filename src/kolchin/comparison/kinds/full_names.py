@@ -3,10 +3,10 @@
 import numpy as np
 import polars as pl
 
-from kolchin.comparison.kernels import match_names
 from kolchin.comparison.kinds.base import Codes, Comparing, Levels, by_cuts
 from kolchin.comparison.kinds.short_texts import plain_words, sorted_words
 from kolchin.comparison.kinds.strings import Strings, letters_of, offsets_of
+from kolchin.comparison.text_kernels.name_matching import match_names
 from kolchin.records.fields.declarations import Compared
 
 

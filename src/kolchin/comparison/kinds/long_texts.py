@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from kolchin.comparison.kinds.base import Codes, Comparing, Floats, Levels, as_strings, by_cuts
 from kolchin.comparison.kinds.strings import letters_of, offsets_of
 from kolchin.comparison.kinds.tokens import are_codes, token_rows
-from kolchin.comparison.word_kernels import are_alike, similarities_of_words
+from kolchin.comparison.text_kernels.alike_words import are_alike
+from kolchin.comparison.text_kernels.word_similarity import similarities_of_words
 from kolchin.records.columns.distinct_values import positions
 from kolchin.records.fields.declarations import Compared
 

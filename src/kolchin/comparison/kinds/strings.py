@@ -7,15 +7,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kolchin.comparison.kernels import (
-    common_ends,
-    common_starts,
-    distances,
-    few_edits,
-    same_texts,
-    similarities,
-)
 from kolchin.comparison.kinds.base import Codes
+from kolchin.comparison.text_kernels.edit_distance import distances
+from kolchin.comparison.text_kernels.edits import common_ends, common_starts, few_edits, same_texts
+from kolchin.comparison.text_kernels.jaro_winkler import similarities
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int32]

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kolchin.comparison.word_kernels import choose_joined
+from kolchin.comparison.text_kernels.joined_words import choose_joined
 
 MOST_JOINED = 4
 """At most so many neighbours are one word elsewhere: 'KX-TG 5673/B' and 'kxtg5673b'."""

@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kolchin.comparison.kernels import write_bands
 from kolchin.comparison.kinds.base import EXACT, Codes, Comparing, Floats, Levels
 from kolchin.comparison.kinds.long_texts import WordsComparing
 from kolchin.comparison.kinds.preparing import Prepared
 from kolchin.comparison.levels.pair_levels import compare_codes
 from kolchin.comparison.levels.similarity_tails import LEAST_SHARE, Tail
+from kolchin.comparison.pair_kernels.bands import write_bands
 
 SAMPLED_PAIRS = 300_000
 SMOOTHING = 0.5

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kolchin.comparison.kernels import compare_forms, number_pairs, write_levels
 from kolchin.comparison.kinds.base import Codes, Comparing, Levels
+from kolchin.comparison.pair_kernels.pair_levels import compare_forms, number_pairs, write_levels
 from kolchin.threads import over_ranges
 
 RANGE = 1 << 17

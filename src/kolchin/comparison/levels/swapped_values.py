@@ -8,11 +8,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kolchin.comparison.kernels import CROSSED, find_crossed
 from kolchin.comparison.kinds.base import MISSING, Codes, Floats, Levels
 from kolchin.comparison.kinds.preparing import Prepared
 from kolchin.comparison.kinds.short_texts import MISTYPED, TextComparing
 from kolchin.comparison.levels.pair_levels import compare_codes
+from kolchin.comparison.pair_kernels.crossed_values import CROSSED, find_crossed
 from kolchin.records.columns.distinct_values import coded
 from kolchin.records.fields.declarations import Text
 
