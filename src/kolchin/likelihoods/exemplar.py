@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kolchin import kernels
 from kolchin.comparison import Comparisons
-from kolchin.comparison.compared_pairs import Parts
+from kolchin.comparison.compared_pairs import PairParts
 from kolchin.errors import ModelError
 from kolchin.likelihoods import error_counts
 from kolchin.likelihoods.chance import Coincidences
@@ -35,7 +35,7 @@ from kolchin.likelihoods.pattern_counts import KeptLevels, PatternCounts, draw_c
 from kolchin.likelihoods.pattern_evidence import PatternEvidence
 from kolchin.likelihoods.sharing import Chances, shares_shown
 from kolchin.parameters import FloatArray, IntArray, Values
-from kolchin.workplace import Work
+from kolchin.workplace import Workplace
 
 
 class Exemplar(PatternEvidence):
@@ -111,7 +111,7 @@ class Exemplar(PatternEvidence):
         bare.comparisons = None
         bare.unlinked = bare._known_factors = bare._as_compared = None
         bare.shown = self.shown[:0].copy()
-        bare.parts = Parts.of(np.empty((0, 2), dtype=np.int32), np.empty(0, dtype=np.int32))
+        bare.parts = PairParts.of(np.empty((0, 2), dtype=np.int32), np.empty(0, dtype=np.int32))
         bare._pattern = self._pattern[:0].copy()
         return bare
 
@@ -152,7 +152,9 @@ class Exemplar(PatternEvidence):
         """Return 0: no field is categorical."""
         return 0.0
 
-    def kernel_data(self, order: IntArray | None = None, work: Work | None = None) -> kernels.Data:
+    def kernel_data(
+        self, order: IntArray | None = None, work: Workplace | None = None
+    ) -> kernels.Data:
         """Return, in an order, what records show and with whom they were compared.
 
         Where compared pairs are in the store of an engine, its tasks list them.
@@ -168,7 +170,7 @@ class Exemplar(PatternEvidence):
         return kernels.Data(no_codes, np.empty(0), begins, others, pattern, shown)
 
     def find_candidates(
-        self, source: NDArray[np.int32], work: Work | None = None
+        self, source: NDArray[np.int32], work: Workplace | None = None
     ) -> tuple[NDArray[np.int32], FloatArray]:
         """List the pairs that were compared and are not hopeless, and their log evidence."""
         no_codes = np.empty((self.shown.size, 0), dtype=np.int32)

@@ -9,7 +9,9 @@ from kolchin.kernels.compiling import compiled
 
 
 @compiled
-def _distance(letters: Any, a: int, n_a: int, b: int, n_b: int, most: int, rows: Any) -> int:
+def _measure_distance(
+    letters: Any, a: int, n_a: int, b: int, n_b: int, most: int, rows: Any
+) -> int:
     """Return how many edits are between two texts, at most one above ``most``.
 
     Only cells by which texts differ in length by at most ``most`` are looked at.
@@ -44,7 +46,7 @@ def _distance(letters: Any, a: int, n_a: int, b: int, n_b: int, most: int, rows:
 
 
 @compiled
-def distances(letters: Any, starts: Any, left: Any, right: Any, most: int) -> Any:
+def measure_distances(letters: Any, starts: Any, left: Any, right: Any, most: int) -> Any:
     """Return how many edits are between each pair of texts (OSA), at most one above ``most``."""
     result = np.empty(left.size, dtype=np.int32)
     longest = 0
@@ -60,5 +62,5 @@ def distances(letters: Any, starts: Any, left: Any, right: Any, most: int) -> An
         start = count_same_at_start(letters, a, a_end, b, b_end)
         a, b = a + start, b + start
         end = count_same_at_end(letters, a, a_end, b, b_end)
-        result[k] = _distance(letters, a, a_end - end - a, b, b_end - end - b, most, rows)
+        result[k] = _measure_distance(letters, a, a_end - end - a, b, b_end - end - b, most, rows)
     return result

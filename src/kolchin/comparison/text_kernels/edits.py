@@ -45,7 +45,7 @@ def count_edits(letters: Any, a: int, a_end: int, b: int, b_end: int) -> int:
 
 
 @compiled
-def few_edits(letters: Any, starts: Any, left: Any, right: Any) -> Any:
+def count_few_edits(letters: Any, starts: Any, left: Any, right: Any) -> Any:
     """Return of each pair of texts whether none (0), one (1) or more edits (2) are between them."""
     result = np.empty(left.size, dtype=np.int32)
     for k in range(left.size):
@@ -55,7 +55,7 @@ def few_edits(letters: Any, starts: Any, left: Any, right: Any) -> Any:
 
 
 @compiled
-def common_starts(letters: Any, starts: Any, left: Any, right: Any) -> Any:
+def count_common_starts(letters: Any, starts: Any, left: Any, right: Any) -> Any:
     """Return how many letters at the start are the same in each pair of texts."""
     result = np.empty(left.size, dtype=np.int32)
     for k in range(left.size):
@@ -65,7 +65,7 @@ def common_starts(letters: Any, starts: Any, left: Any, right: Any) -> Any:
 
 
 @compiled
-def common_ends(letters: Any, starts: Any, left: Any, right: Any) -> Any:
+def count_common_ends(letters: Any, starts: Any, left: Any, right: Any) -> Any:
     """Return how many letters at the end are the same in each pair of texts."""
     result = np.empty(left.size, dtype=np.int32)
     for k in range(left.size):
@@ -75,7 +75,7 @@ def common_ends(letters: Any, starts: Any, left: Any, right: Any) -> Any:
 
 
 @compiled
-def same_texts(letters: Any, starts: Any, left: Any, right: Any) -> Any:
+def find_same_texts(letters: Any, starts: Any, left: Any, right: Any) -> Any:
     """Tell which pairs of texts are the same."""
     result = np.zeros(left.size, dtype=np.bool_)
     for k in range(left.size):

@@ -13,7 +13,9 @@ BOOSTED = 0.7
 
 
 @compiled
-def _jaro(letters: Any, a: int, n_a: int, b: int, n_b: int, used_a: Any, used_b: Any) -> float:
+def _measure_jaro(
+    letters: Any, a: int, n_a: int, b: int, n_b: int, used_a: Any, used_b: Any
+) -> float:
     """Return the Jaro similarity of two texts, from 0 to 1."""
     if n_a == 0 or n_b == 0:
         return 1.0 if n_a == n_b else 0.0
@@ -41,7 +43,7 @@ def _jaro(letters: Any, a: int, n_a: int, b: int, n_b: int, used_a: Any, used_b:
 
 
 @compiled
-def _jaro_of_bits(letters: Any, a: int, n_a: int, b: int, n_b: int, where: Any) -> float:
+def _measure_jaro_by_bits(letters: Any, a: int, n_a: int, b: int, n_b: int, where: Any) -> float:
     """Return the same for texts of at most 64 letters: places are bits.
 
     ``where`` has, for each of 256 letters, the places at which the first text has it; it is left as
@@ -80,7 +82,7 @@ def _jaro_of_bits(letters: Any, a: int, n_a: int, b: int, n_b: int, where: Any) 
 
 
 @compiled
-def similarities(letters: Any, starts: Any, left: Any, right: Any) -> Any:
+def measure_similarities(letters: Any, starts: Any, left: Any, right: Any) -> Any:
     """Return the Jaro-Winkler similarity of each pair of texts, from 0 to 1."""
     result = np.empty(left.size, dtype=np.float32)
     longest = 0
@@ -94,9 +96,9 @@ def similarities(letters: Any, starts: Any, left: Any, right: Any) -> Any:
         a, b = starts[left[k]], starts[right[k]]
         n_a, n_b = starts[left[k] + 1] - a, starts[right[k] + 1] - b
         if small and n_a <= BITS and n_b <= BITS:
-            value = _jaro_of_bits(letters, a, n_a, b, n_b, where)
+            value = _measure_jaro_by_bits(letters, a, n_a, b, n_b, where)
         else:
-            value = _jaro(letters, a, n_a, b, n_b, used_a, used_b)
+            value = _measure_jaro(letters, a, n_a, b, n_b, used_a, used_b)
         if value > BOOSTED:
             start = count_same_at_start(letters, a, a + min(n_a, 4), b, b + min(n_b, 4))
             value += start * 0.1 * (1.0 - value)

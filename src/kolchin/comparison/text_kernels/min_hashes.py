@@ -8,7 +8,7 @@ from kolchin.kernels.compiling import compiled
 
 
 @compiled
-def least_hashes(
+def write_least_hashes(
     letters: Any, starts: Any, q: int, seeds: Any, begin: int, end: int, out: Any
 ) -> None:
     """Write the least hash of each text's q-grams under each seed (MinHash).
@@ -30,7 +30,7 @@ def least_hashes(
 
 
 @compiled
-def least_of_fields(of_form: Any, codes: Any, first: int, last: int, out: Any) -> None:
+def lower_hashes(of_form: Any, codes: Any, first: int, last: int, out: Any) -> None:
     """Lower the hashes of records ``first`` to ``last`` to those of their forms."""
     for n in range(first, last):
         if codes[n] >= 0:

@@ -19,7 +19,7 @@ MOST_WORDS = 62
 
 
 @compiled
-def words_alike(letters: Any, a: int, a_end: int, b: int, b_end: int) -> int:
+def compare_words(letters: Any, a: int, a_end: int, b: int, b_end: int) -> int:
     """Return 3 for the same word, 2 for one edit, 1 for an initial and its word, else 0."""
     shorter = min(a_end - a, b_end - b)
     edits = count_edits(letters, a, a_end, b, b_end)
@@ -42,7 +42,7 @@ def _match_name(letters: Any, words: Any, first: int, last: int, other: int, end
             for v in range(other, end):
                 if used >> (v - other) & 1:
                     continue
-                if words_alike(letters, words[w], words[w + 1], words[v], words[v + 1]) == wanted:
+                if compare_words(letters, words[w], words[w + 1], words[v], words[v + 1]) == wanted:
                     used |= np.int64(1) << (v - other)
                     matched |= np.int64(1) << (w - first)
                     n_matched += 1

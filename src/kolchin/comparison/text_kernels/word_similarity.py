@@ -16,7 +16,7 @@ ALIKE = 0.8
 
 
 @compiled
-def _longest(starts: Any, left: Any, right: Any) -> int:
+def _find_longest(starts: Any, left: Any, right: Any) -> int:
     """Return the largest number of words of the texts."""
     longest = 1
     for k in range(left.size):
@@ -26,7 +26,7 @@ def _longest(starts: Any, left: Any, right: Any) -> int:
 
 
 @compiled
-def _share(
+def _sum_shared_weights(
     words: Any, told: Any, weights: Any, a: int, a_end: int, b: int, b_end: int, rest: Any, n: Any
 ) -> Any:
     """Return the squared weights of words of both texts, of the first and of the second.
@@ -91,7 +91,7 @@ def _add_alike(
 
 
 @compiled
-def similarities_of_words(
+def measure_word_similarities(
     words: Any,
     told: Any,
     starts: Any,
@@ -104,12 +104,12 @@ def similarities_of_words(
 ) -> Any:
     """Return the cosine similarity of the weighted words of each pair of texts, from 0 to 1."""
     result = np.zeros(left.size, dtype=np.float32)
-    rest = np.empty((3, _longest(starts, left, right)), dtype=np.int32)
+    rest = np.empty((3, _find_longest(starts, left, right)), dtype=np.int32)
     n = np.zeros(2, dtype=np.int64)
     sums = np.zeros(3)
     for k in range(left.size):
         a, b = left[k], right[k]
-        both, first, second = _share(
+        both, first, second = _sum_shared_weights(
             *(words, told, weights, starts[a], starts[a + 1], starts[b], starts[b + 1], rest, n)
         )
         sums[0], sums[1], sums[2] = both, first, second

@@ -38,7 +38,7 @@ def join_episodes(
 
 
 @compiled
-def labels_at(draw: int, members: Any, sizes: Any, born: Any, died: Any, n_records: int) -> Any:
+def read_labels(draw: int, members: Any, sizes: Any, born: Any, died: Any, n_records: int) -> Any:
     """Return the canonical labels of one draw of a chain of episodes."""
     first = np.arange(n_records)
     position = 0

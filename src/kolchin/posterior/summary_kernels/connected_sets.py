@@ -32,7 +32,7 @@ def number_roots(parent: Any) -> Any:
 
 
 @compiled
-def connected_sets(n_records: int, pairs: Any) -> Any:
+def label_connected_sets(n_records: int, pairs: Any) -> Any:
     """Return canonical labels of the connected sets of a graph."""
     parent = np.arange(n_records)
     for k in range(pairs.shape[0]):

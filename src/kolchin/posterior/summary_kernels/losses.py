@@ -11,7 +11,7 @@ IMPROVEMENT = 1e-9
 
 
 @compiled
-def block_losses(
+def sum_block_losses(
     labels: Any, blocks: Any, members: Any, offsets: Any, weights: Any, value: Any
 ) -> Any:
     """Return the loss of each block of clusters: sum f(|C|) - 2 sum over d of w_d f(|C and d|)."""
@@ -32,7 +32,7 @@ def block_losses(
 
 
 @compiled
-def set_losses(
+def sum_set_losses(
     wanted: Any, members: Any, offsets: Any, sets: Any, starts: Any, weights: Any, value: Any
 ) -> Any:
     """Return the loss of each wanted drawn cluster as a cluster of the estimate; others get 0."""

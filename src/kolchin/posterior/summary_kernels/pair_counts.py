@@ -64,7 +64,7 @@ def count_pairs(members: Any, offsets: Any, counts: Any, sets: Any, starts: Any,
 
 
 @compiled
-def exact_counts(members: Any, offsets: Any, counts: Any, labels: Any, sizes: Any) -> Any:
+def count_exact(members: Any, offsets: Any, counts: Any, labels: Any, sizes: Any) -> Any:
     """Count the draws of each cluster exactly as it is, and of each record with company."""
     cluster = np.zeros(sizes.size, dtype=np.int64)
     accompanied = np.zeros(labels.size, dtype=np.int64)
