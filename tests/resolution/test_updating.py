@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 import kolchin as kp
 from kolchin.cli import app
 from kolchin.errors import DataError
-from kolchin.resolution.tables.changed_rows import Asked, grown
+from kolchin.resolution.tables.changed_rows import ChangeRequest, change_table
 from kolchin.simulation.people import simulate_people
 
 HOW = {"chains": 2, "draws": 60, "seed": 1, "progress": False}
@@ -173,7 +173,9 @@ def test_new_rows_may_come_from_a_database(before, people, tmp_path):
         texts = new.with_columns(pl.all().cast(pl.String))
         connection.executemany(f"INSERT INTO fresh VALUES ({marks})", texts.iter_rows())
         connection.commit()
-    found = grown(before._given, Asked(f"sqlite:///{tmp_path}/crm.db", table="fresh"))
+    found = change_table(
+        before._given, ChangeRequest(f"sqlite:///{tmp_path}/crm.db", table="fresh")
+    )
     assert found.given.ids.to_list() == table["rec_id"].to_list()
     assert found.row_before.tolist() == [*range(N_OLD), *[-1] * 50]
     assert found.given.texts["phone"][N_OLD:].null_count() == 50
