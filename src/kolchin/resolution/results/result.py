@@ -23,7 +23,7 @@ from kolchin.posterior.scores import calibration, evaluate_posterior
 from kolchin.posterior.summaries import Summary, summarise
 from kolchin.records import DataWarning, Records
 from kolchin.resolution.golden.golden_records import Golden, make_golden
-from kolchin.resolution.golden.golden_rules import Rules
+from kolchin.resolution.golden.golden_rules import KEPT_RULES, Rules
 from kolchin.resolution.results.cautions import cautions, doubts, families
 from kolchin.resolution.results.comparison_summary import candidates_of, dependence_of
 from kolchin.resolution.results.due import due_notes
@@ -395,7 +395,8 @@ class Result:
         return self._golden(rules).values
 
     def _golden(self, rules: Any) -> Golden:
-        checked = Rules.read(rules, self._given)
+        kept = None if self.directory is None else self.directory / KEPT_RULES
+        checked = Rules.read(rules, self._given, kept=rules is not None and rules == kept)
         what = self._model, self.posterior, self._given, self.labels, self._dependence(), checked
         made = make_golden(*what)
         return Golden(*(_with_ids(table, self.numbers) for table in made))
