@@ -266,11 +266,9 @@ def test_rules_that_are_kept_outlive_the_records_that_they_name(tmp_path):
     table["year"] = [1, 1, 2, 3] * 3
     how = {"id": "id", "chains": 2, "draws": 20, "seed": 1, "progress": False}
     kp.resolve(table, out=tmp_path / "run", **how)
-    overrides = [
-        f'[[overrides]]\nrecord = "{r}"\nfield = "name"\nvalue = "set {r}"\n' for r in "ab"
-    ]
+    one = '[[overrides]]\nrecord = "{0}"\nfield = "name"\nvalue = "set {0}"\n'
     rules = tmp_path / "rules.toml"
-    rules.write_text("".join(overrides))
+    rules.write_text(one.format("a") + one.format("b"))
     write_golden(tmp_path / "run", rules)
     new = {"id": ["z"], "name": ["zoe"], "year": [9]}
     resolution.add(tmp_path / "run", new, delete=["b"], progress=False)
