@@ -189,6 +189,7 @@ class _Redrawing:
         self.number = number
         self.region = region
         self.problem = pose_problem(part)
+        self.tied = part.answers.tied
         self.pairs = pairs
         self.stays = _staying(posterior.chains[number], now)
         self.n_outside = int((now >= 0).sum())
@@ -237,7 +238,7 @@ class _Redrawing:
         alone = labels.size + np.arange(before.size)
         found = np.where(before >= 0, labels[np.maximum(before, 0)], alone)
         own = np.unique(found, return_inverse=True)[1]
-        one, other = own[self.part.answers.tied].T
+        one, other = own[self.tied].T
         graph = coo_array((np.ones(one.size, bool), (one, other)), shape=(own.size, own.size))
         result: IntArray = connected_components(graph, directed=False)[1][own].astype(np.int64)
         return np.unique(result, return_inverse=True)[1].astype(np.int64)
