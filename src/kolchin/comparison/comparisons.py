@@ -15,13 +15,6 @@ from kolchin.comparison.compared_pairs import Parts
 from kolchin.comparison.comparing import Compared, compared, tools_for
 from kolchin.comparison.kinds.base import MISSING, Floats, Levels
 from kolchin.comparison.kinds.preparing import Prepared, prepare_all
-from kolchin.comparison.levels.companions import (
-    Companions,
-    chances_beside,
-    companions_of,
-    with_companions,
-    without_alike,
-)
 from kolchin.comparison.levels.level_chances import (
     Bands,
     agreeing_pairs,
@@ -92,8 +85,7 @@ class Comparisons:
         speaks for both.
     outcome_bands
         By outcome and field, the band of the frequency of the value on which records agree, or of
-        the more frequent of two that are near (0: the rarest); 0 for the last levels. The
-        last band has the pairs whose texts are alike, in fields that go with one (`companions`).
+        the more frequent of two that are near (0: the rarest); 0 for the last levels.
     found
         By outcome, how many pairs have it, and how many of these one key or two keys found.
     level_names
@@ -220,12 +212,11 @@ def compare(
     tell(f"comparing {about}{candidates.n_pairs:,} candidate pairs")
     used = [one for one in prepared if one.comparing is not None]
     couples = couples_of(used)
-    companions = companions_of(used)
-    bands = with_companions([bands_of(one.counts) for one in used], companions)
-    tools = tools_for(used, couples, bands, companions, candidates.n_pairs)
+    bands = [bands_of(one.counts) for one in used]
+    tools = tools_for(used, couples, bands, candidates.n_pairs)
     found = compared(work, candidates, tools)
     rng = np.random.default_rng(seed)
-    return _assembled(used, couples, bands, companions, candidates, found, rng)
+    return _assembled(used, couples, bands, candidates, found, rng)
 
 
 def _silent(words: str) -> None:
@@ -236,7 +227,6 @@ def _assembled(
     used: Sequence[Prepared],
     couples: Sequence[Couple],
     bands: Sequence[Bands],
-    companions: Companions,
     candidates: Candidates,
     compared: Compared,
     rng: np.random.Generator,
@@ -249,9 +239,6 @@ def _assembled(
         chances(kind, one, of_field, random)
         for kind, one, of_field in zip(comparing, used, bands, strict=True)
     ]
-    levels = chances_beside(levels, used, bands, companions, random)
-    outcomes = compared.levels, compared.bands, compared.counts[:, 0]
-    bands = without_alike(bands, levels, companions, outcomes, [one.counts.sum() for one in used])
     u = [of_field.of_level for of_field in levels]
     in_band = [of_field.in_band for of_field in levels]
     names = [kind.names for kind in comparing]

@@ -1,5 +1,6 @@
 """New records join a finished run: given its parameters, or, for categories, by a new run."""
 
+import os
 import shutil
 import time
 from dataclasses import replace
@@ -179,11 +180,13 @@ def add(
         _bring_along(path, out)
         return made
     beside = path.resolve().with_name(f".{path.resolve().name}.adding")
-    with RunDirectory(path).locked():
+    with RunDirectory(path).locked() as lock:
         shutil.rmtree(beside, ignore_errors=True)
         try:
             made = update(out=beside)
             _bring_along(path, beside)
+            if os.name == "nt":  # pragma: no cover - there, no folder with an open file is renamed
+                lock.release()
             _exchange(path.resolve(), beside)
         finally:
             shutil.rmtree(beside, ignore_errors=True)

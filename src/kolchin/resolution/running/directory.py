@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from filelock import FileLock, Timeout
+from filelock import BaseFileLock, FileLock, Timeout
 from numpy.typing import NDArray
 
 from kolchin.errors import DataError, SamplerError
@@ -113,7 +113,7 @@ class RunDirectory:
         if not path.exists():
             raise DataError(f"There is no run in {self.path}. Start one with 'kolchin resolve'.")
         try:
-            data: dict[str, Any] = json.loads(path.read_text())
+            data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         except ValueError as error:
             raise DataError(f"{path} is damaged and cannot be read: {error}.") from error
         if data.get("format") != FORMAT:
@@ -121,18 +121,18 @@ class RunDirectory:
         return data
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
+    def locked(self) -> Iterator[BaseFileLock]:
         """Keep two processes from working on one directory; a killed one lets go by itself."""
         with self.writing():
             self.posterior.mkdir(parents=True, exist_ok=True)
             lock = _lock(self.posterior)
         if lock is None:
             raise DataError(f"Another process is working on {self.path}.")
-        with lock:
+        with lock as held:
             for folder in (self.path, self.posterior):
                 for half in folder.glob(".*.part"):  # of a process that was killed
                     half.unlink(missing_ok=True)
-            yield
+            yield held
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -224,7 +224,9 @@ class RunDirectory:
     def read_summary(self) -> dict[str, Any]:
         """Return what summary.json holds; nothing where there is none."""
         try:
-            data: dict[str, Any] = json.loads((self.path / "summary.json").read_text())
+            data: dict[str, Any] = json.loads(
+                (self.path / "summary.json").read_text(encoding="utf-8")
+            )
         except (OSError, ValueError):
             return {}
         return data
@@ -251,7 +253,7 @@ def part_length(n_records: int) -> int:
     return min(DRAWS_A_PART, max(1, RECORDS_A_PART // n_records))
 
 
-def _lock(folder: Path) -> AbstractContextManager[object] | None:
+def _lock(folder: Path) -> AbstractContextManager[BaseFileLock] | None:
     """Keep others out of a folder until the context is left; None if another is in."""
     try:  # the system lets go when a process dies
         return FileLock(folder / ".lock").acquire(timeout=0)
