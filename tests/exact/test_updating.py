@@ -23,9 +23,9 @@ PRIORS = {
 
 
 def model_of_all(prior, n_records=6):
-    records = Records.from_codes(np.zeros((n_records, 1), dtype=int))
+    records = Records.from_codes(np.zeros((n_records, 1), dtype=int)).select([])
     own = Exemplar(compared(n_records), ["a", "b", "c"], M, fixed=True)
-    return kp.Model(records, prior=prior, delta=1.0, compared=own)
+    return kp.Model(records, prior=prior, delta=1.0, likelihood=own)
 
 
 def earlier(n_records, members=(), sizes=()):

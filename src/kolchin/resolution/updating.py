@@ -61,7 +61,7 @@ def update(
         before = Before.of(result._given.ids, result.entity_of, result.first_free)
         found = found._replace(given=replace(found.given, before=before))
         _tell(display, found)
-        if result._model.compared is None:
+        if not result._model.likelihood.n_compared:
             return _run_again(result, found, directory, display)
         return _drawn_given_parameters(result, found, directory, seed, display)
 
@@ -137,7 +137,7 @@ def _keep(
             "updated": True,
         }
         directory.begin(made._given, whole)
-        directory.keep_basis(made._base_model)
+        directory.write_likelihood(made._base_model.likelihood)
         with directory.writing():
             save(posterior, part_path(directory.posterior, 0), 0)
         write_results(directory, made, asked["merged"], began)

@@ -255,7 +255,8 @@ def test_values_that_are_the_same_in_another_form_add_up():
         for k, phone in enumerate(phones)
         for copy in (0, 1)
     ]
-    model = kp.Model(kp.Records.from_table(rows, [kp.Phone("phone"), kp.Text("name")]))
+    records = kp.Records.from_table(rows, [kp.Phone("phone"), kp.Text("name")])
+    model = kp.Model(records, likelihood=kp.compare(records))
     codes = meanings(model, 0)
     assert (codes[::2] == codes[1::2]).all()
     assert np.unique(codes).size == 40

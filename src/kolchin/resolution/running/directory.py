@@ -22,16 +22,15 @@ from numpy.typing import NDArray
 
 from kolchin.errors import DataError, SamplerError
 from kolchin.files import replacing
-from kolchin.likelihoods.basis import Basis
-from kolchin.model import Model
+from kolchin.likelihoods import Exemplar, Likelihood
 from kolchin.options import option
 from kolchin.posterior import Posterior
 from kolchin.posterior.draws_on_disk import part_path, save, write_arrays
 from kolchin.posterior.recorder import recorded
 from kolchin.records import Records
 from kolchin.resolution.results.spreadsheet_formulas import quoted
-from kolchin.resolution.running.basis import FILE as BASIS
-from kolchin.resolution.running.basis import keep_basis, kept_basis
+from kolchin.resolution.running.kept_likelihood import FILE as LIKELIHOOD
+from kolchin.resolution.running.kept_likelihood import read_likelihood, write_likelihood
 from kolchin.resolution.tables.input_table import UNREADABLE, Input
 from kolchin.sampling.run.checkpoint import pack_run, read_header, restore, take_chains
 from kolchin.sampling.run.runner import Run
@@ -85,21 +84,21 @@ class RunDirectory:
             (self.posterior / "run.json").unlink(missing_ok=True)
             for name in RESULTS:
                 (self.path / name).unlink(missing_ok=True)
-            outdated = [self.posterior / name for name in ("state.npz", BASIS)]
+            outdated = [self.posterior / name for name in ("state.npz", LIKELIHOOD)]
             for old in [*self.posterior.glob("draws-*.npz"), *outdated]:
                 old.unlink(missing_ok=True)
             given = given.save(self.posterior)
         self.ask(asked)
         return given
 
-    def keep_basis(self, model: Model) -> None:
-        """Write what a model stands on, so that nobody need compare the records again."""
+    def write_likelihood(self, likelihood: Likelihood) -> None:
+        """Write what comparing has taught, so that nobody need compare the records again."""
         with self.writing():
-            keep_basis(self.posterior, model)
+            write_likelihood(self.posterior, likelihood)
 
-    def kept_basis(self, records: Records) -> Basis | None:
-        """Return what the model of these records stands on, if that was kept."""
-        return kept_basis(self.posterior, records)
+    def read_likelihood(self, records: Records) -> Exemplar | None:
+        """Return what was learned from comparing these records, if that was kept."""
+        return read_likelihood(self.posterior, records)
 
     def ask(self, asked: dict[str, Any]) -> None:
         """Write what is asked for."""
