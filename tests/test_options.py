@@ -11,7 +11,7 @@ from kolchin.cli import app
 from kolchin.options import command_line, option
 
 SOURCE = Path(kp.__file__).parent
-SPOKEN_IN_SHELLS_ALONE = {"cli.py", "options.py", "renaming.py"}
+SPOKEN_IN_SHELLS_ALONE = {"cli.py", "options.py", "column_renames.py"}
 OTHERS = {"databases", "review"}  # these name both, or are of the command line
 
 

@@ -14,9 +14,6 @@ LONGEST_FILE, LONGEST_FUNCTION, MOST_PARAMETERS = 500, 60, 10
 
 LONG_FILES = {
     "cli.py",
-    "comparison/kernels.py",
-    "likelihoods/exemplar.py",
-    "posterior/kernels.py",
     "resolution/results/result.py",
 }
 LONG_FUNCTIONS = {
@@ -30,8 +27,6 @@ MANY_PARAMETERS = {
     "cli.py:add",
     "cli.py:resolve",
     "likelihoods/kernels.py:share_out",
-    "posterior/kernels.py:weigh_merges",
-    "posterior/kernels.py:weigh_moves",
     "resolution/resolving.py:resolve",
     "resolution/results/result.py:update",
     "resolution/running/settings.py:checked",

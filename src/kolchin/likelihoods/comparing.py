@@ -5,9 +5,10 @@ from collections.abc import Callable, Sequence
 from kolchin.comparison import Comparisons
 from kolchin.comparison import compare as compare_fields
 from kolchin.errors import ModelError
-from kolchin.likelihoods.exemplar import MOST_FIELDS, Exemplar
+from kolchin.likelihoods.compared_patterns import MOST_FIELDS
+from kolchin.likelihoods.exemplar import Exemplar
 from kolchin.records import Categorical, Records
-from kolchin.workplace import Work
+from kolchin.workplace import Workplace
 
 
 def compare(records: Records, keys: Sequence[Sequence[str]] = ()) -> Exemplar:
@@ -38,7 +39,7 @@ def compare_records(
     records: Records,
     keys: Sequence[Sequence[str]] = (),
     tell: Callable[[str], None] | None = None,
-    work: Work | None = None,
+    work: Workplace | None = None,
 ) -> Comparisons:
     """Compare all fields of records, for the pairs that may be of one entity.
 
