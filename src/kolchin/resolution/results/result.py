@@ -23,7 +23,7 @@ from kolchin.posterior.scores import evaluate_posterior, tabulate_calibration
 from kolchin.posterior.summaries import PosteriorSummary, summarise
 from kolchin.records import DataWarning, Records
 from kolchin.resolution.golden.golden_records import GoldenRecords, make_golden
-from kolchin.resolution.golden.golden_rules import GoldenRules
+from kolchin.resolution.golden.golden_rules import KEPT_RULES, GoldenRules
 from kolchin.resolution.results.cautions import find_doubts, find_families, list_cautions
 from kolchin.resolution.results.comparison_summary import summarise_candidates, summarise_dependence
 from kolchin.resolution.results.due import due_notes
@@ -399,7 +399,8 @@ class Result:
         return self._golden(rules).values
 
     def _golden(self, rules: Any) -> GoldenRecords:
-        checked = GoldenRules.read(rules, self._given)
+        kept = None if self.directory is None else self.directory / KEPT_RULES
+        checked = GoldenRules.read(rules, self._given, kept=rules is not None and rules == kept)
         what = self._model, self.posterior, self._given, self.labels, self._dependence(), checked
         made = make_golden(*what)
         return GoldenRecords(*(_put_ids(table, self.numbers) for table in made))
