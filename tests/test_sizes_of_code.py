@@ -26,7 +26,7 @@ MANY_PARAMETERS = {
     "likelihoods/kernels.py:share_out",
     "resolution/resolving.py:resolve",
     "resolution/results/result.py:update",
-    "resolution/running/settings.py:checked",
+    "resolution/running/settings.py:check",
     "resolution/updating.py:add",
     "resolution/updating.py:update",
     "sampling/run/runner.py:sample",

@@ -86,7 +86,7 @@ class Result:
     def load(cls, path: str | Path) -> "Result":
         """Read a run's directory, finished or not."""
         directory = RunDirectory(Path(path))
-        asked, header = directory.asked(), directory.header()
+        asked, header = directory.read_asked(), directory.header()
         if not any(directory.posterior.glob("draws-*.npz")):
             raise DataError(
                 f"The run in {path} has no draws yet. 'kolchin resume {path}' goes on with it."
@@ -108,7 +108,7 @@ class Result:
         if self._given.base is not None:
             return extend_model(self._base_model, self._given, self._settings)
         records, source = self._given.records, self._given.source
-        return self._settings.model(records, source, self._kept_likelihood(records))
+        return self._settings.model(records, source, self._read_likelihood(records))
 
     @cached_property
     def _base_model(self) -> Model:
@@ -116,9 +116,9 @@ class Result:
         base = self._given.base
         if base is None:
             return self._model
-        return self._settings.without_sources().model(base, kept=self._kept_likelihood(base))
+        return self._settings.forget_sources().model(base, kept=self._read_likelihood(base))
 
-    def _kept_likelihood(self, records: Records) -> Exemplar | None:
+    def _read_likelihood(self, records: Records) -> Exemplar | None:
         """Return what was learned from comparing these records, if a directory has it."""
         if self.directory is None:
             return None
@@ -169,7 +169,7 @@ class Result:
         if before is None:
             return None
         ids = self._given.ids
-        groupings = Groupings(before.entity_of(ids), self.entity_of, before.lost(ids))
+        groupings = Groupings(before.entity_of(ids), self.entity_of, before.find_lost(ids))
         return weigh_events(groupings, self.posterior, self._summary.confidence)
 
     @cached_property
