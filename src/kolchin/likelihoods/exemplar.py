@@ -92,7 +92,7 @@ class Exemplar(PatternEvidence):
         likelihood._depend(learnt.dependence)
         likelihood._merge_alike()
         is_likely = likelihood.log_ratios() > np.log(len(shows))
-        likelihood.comparisons = comparisons.judged(is_likely)
+        likelihood.comparisons = comparisons.judge_links(is_likely)
         return likelihood
 
     def __repr__(self) -> str:
@@ -161,7 +161,7 @@ class Exemplar(PatternEvidence):
         """
         shown = self.shown if order is None else self.shown[order]
         lists: tuple[Any, Any, Any]
-        if work is not None and order is not None and self.parts.beside(work) is work:
+        if work is not None and order is not None and self.parts.find_workplace(work) is work:
             lists = list_neighbours(self.parts, self.pattern_of_outcome, order, work)
         else:
             lists = self.lists(order)
