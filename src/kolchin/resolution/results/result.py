@@ -13,7 +13,7 @@ import polars as pl
 from kolchin.errors import DataError
 from kolchin.evaluation import write_as_numbers
 from kolchin.files import replace_whole
-from kolchin.likelihoods import Exemplar
+from kolchin.likelihoods.basis import Basis
 from kolchin.model import Model
 from kolchin.parameters import FloatArray, IntArray
 from kolchin.partitions import Certain, Labels, find_clashing
@@ -24,7 +24,7 @@ from kolchin.posterior.summaries import PosteriorSummary, summarise
 from kolchin.records import DataWarning, Records
 from kolchin.resolution.golden.golden_records import GoldenRecords, make_golden
 from kolchin.resolution.golden.golden_rules import GoldenRules
-from kolchin.resolution.results.cautions import find_doubts, find_families, list_cautions
+from kolchin.resolution.results.cautions import find_doubts, list_cautions
 from kolchin.resolution.results.comparison_summary import summarise_candidates, summarise_dependence
 from kolchin.resolution.results.due import due_notes
 from kolchin.resolution.results.entity_views import EntityView, list_least_sure, view_entity
@@ -115,7 +115,7 @@ class Result:
         if self._given.base is not None:
             return extend_model(self._base_model, self._given, self._settings)
         records, source = self._given.records, self._given.source
-        return self._settings.model(records, source, self._kept_likelihood(records))
+        return self._settings.model(records, source, basis=self._kept_basis(records))
 
     @cached_property
     def _base_model(self) -> Model:
@@ -123,13 +123,11 @@ class Result:
         base = self._given.base
         if base is None:
             return self._model
-        return self._settings.without_sources().model(base, kept=self._kept_likelihood(base))
+        return self._settings.without_sources().model(base, basis=self._kept_basis(base))
 
-    def _kept_likelihood(self, records: Records) -> Exemplar | None:
-        """Return what was learned from comparing these records, if a directory has it."""
-        if self.directory is None:
-            return None
-        return RunDirectory(self.directory).read_likelihood(records)
+    def _kept_basis(self, records: Records) -> Basis | None:
+        """Return what the model of these records stands on, if a directory has it."""
+        return None if self.directory is None else RunDirectory(self.directory).kept_basis(records)
 
     def detach(self) -> None:
         """Make what depends on a workplace, which is about to go, and let go of the rest.
@@ -252,14 +250,15 @@ class Result:
             whole["candidates"] = candidates
             whole["dependence"] = self._dependence()
         whole["entities_shown"] = int(self.labels.max()) + 1
-        whole["cautions"] = [
-            *list_cautions(whole, self.posterior, self._given.records, self.labels),
-            *find_families(whole, self._model.comparisons, self._settings.one_per_source),
-            *describe_too_weak(self._model),
-        ]
+        comparisons = self._model.comparisons
+        whole["cautions"] = list_cautions(
+            *(whole, self.posterior, self._given.records, self.labels, comparisons),
+            one_per_source=self._settings.one_per_source,
+            weak=describe_too_weak(self._model),
+        )
+        open_pairs = [] if self.ended == "warm-up" else find_doubts(self._pairs, comparisons)
         whole["doubts"] = [
-            {**doubt._asdict(), "sentence": doubt.sentence()}
-            for doubt in find_doubts(self._pairs, self._model.comparisons)
+            {**doubt._asdict(), "sentence": doubt.sentence()} for doubt in open_pairs
         ]
         whole["draws"] = self.posterior.n_draws
         whole["moves"] = self.posterior.settings.get("moves", [])

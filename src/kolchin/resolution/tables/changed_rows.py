@@ -114,8 +114,8 @@ def _mark_staying(
     if again.any() and asked.key is None:
         findings.fault(
             f"{int(again.sum()):,} ids are in the table already: "
-            f"{list_some(given.ids.filter(again).to_list())}. Where {option('key')} names "
-            f"{given.id_column!r}, new rows take the place of the old ones."
+            f"{list_some(given.ids.filter(again).to_list())}. Where a key is given "
+            f"({option('key')}, here {given.id_column}), new rows take the place of the old ones."
         )
     gone = _read_deleted_ids(given, asked.delete, findings)
     text = given.ids.cast(pl.String)
