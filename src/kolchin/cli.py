@@ -436,6 +436,7 @@ def add(
     from kolchin.resolution.results.result_differences import describe_event
 
     where = out or directory
+    had_golden = (directory / "golden.csv").exists()
     with _resumable(where):
         result = resolution.add(
             directory,
@@ -453,6 +454,8 @@ def add(
     if not quiet and result.events is not None:
         _say(describe_event(result.events))
         _say(f"Results are in {where}; events.csv says what became of which entity.")
+        if had_golden:
+            _say(f"'kolchin golden {quote(str(where))}' makes golden records of the new list.")
         for note in result.due:
             _say(f"Note: {note}")
 

@@ -52,14 +52,14 @@ def _make_queues(content: ReviewContent, audit: int | None) -> Queues:
         AUDIT,
         GROUPS,
         PAIRS,
-        again_questions,
+        make_again_questions,
         make_group_questions,
         make_pair_questions,
     )
 
     if audit is None:
         queues = {PAIRS: make_pair_questions(content), GROUPS: make_group_questions(content)}
-        again = again_questions(content, AnswersFile(content.directory / FILE).read())
+        again = make_again_questions(content, AnswersFile(content.directory / FILE).read())
         return {**queues, AGAIN: again} if again else queues
     from kolchin.review.audit import make_audit_questions
 

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from kolchin.errors import DataError
 from kolchin.model import Model
+from kolchin.parameters import IntArray
 from kolchin.posterior import Posterior
 from kolchin.posterior.draws_on_disk import name_part, save
 from kolchin.resolution.running.directory import RESULTS, RunDirectory
@@ -21,6 +23,7 @@ from kolchin.resolution.running.session import Session, write_results
 from kolchin.resolution.running.settings import AUTO, choose_limit
 from kolchin.resolution.tables.changed_rows import ChangedTable, ChangeRequest, change_table
 from kolchin.resolution.tables.entity_numbers import EarlierEntities
+from kolchin.resolution.tables.input_table import InputTable
 from kolchin.sampling.updating import updated
 from kolchin.threads import limit_cores
 
@@ -70,6 +73,17 @@ def _tell(display: Display, found: ChangedTable) -> None:
         display.say(f"Note: {note}")
 
 
+def _find_rows(old: InputTable, new: InputTable) -> IntArray:
+    """Return where each record was before, changed or not; -1 for new ones.
+
+    What people said of a record they said of whoever has its id.
+    """
+    before = pl.DataFrame({"id": old.ids}).with_row_index("row")
+    found = pl.DataFrame({"id": new.ids}).join(before, on="id", how="left", maintain_order="left")
+    rows: IntArray = found["row"].cast(pl.Int64).fill_null(-1).to_numpy()
+    return rows
+
+
 def _draw_given_parameters(
     result: "Result",
     found: ChangedTable,
@@ -82,7 +96,7 @@ def _draw_given_parameters(
     began = time.monotonic()
     display.phase("comparing the new records")
     given, row_before = found
-    settings = result._settings.moved(row_before)
+    settings = result._settings.moved(_find_rows(result._given, given))
     model = extend_model(result._base_model, given, settings)
     compared = time.monotonic()
     display.phase("drawing what they touch")
@@ -203,7 +217,8 @@ def _run_again(
     result: "Result", found: ChangedTable, directory: RunDirectory | None, display: Display
 ) -> "Result":
     """Resolve all records anew, with the same settings: categories have no candidates to go by."""
-    given, settings = forget_base(found.given), result._settings.moved(found.row_before)
+    given = forget_base(found.given)
+    settings = result._settings.moved(_find_rows(result._given, given))
     model: Model = settings.model(given.records, given.source)
     limit = choose_limit(AUTO, model.n_records)
     if directory is None:

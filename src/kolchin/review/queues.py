@@ -95,7 +95,7 @@ def _ask_first_of_kinds(
             yield place, question._replace(why=kind.sentence)
 
 
-def again_questions(content: ReviewContent, answers: Sequence[Answer]) -> list[Question]:
+def make_again_questions(content: ReviewContent, answers: Sequence[Answer]) -> list[Question]:
     """Return pairs that were answered once, in no order that tells anything, to ask them again.
 
     From two answers about one pair it is learnt how often reviewers err.

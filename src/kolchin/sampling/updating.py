@@ -54,13 +54,16 @@ def find_region(
 ) -> Region:
     """Return the added records and all that the draws tie to those which they could join.
 
+    Those of which something is said together with an added one are among them.
+
     ``row_before`` is where each record was (-1: it was not there). Records whose cluster lost one
     in some draw belong to them, too.
     """
     known = row_before >= 0
     touched = np.ones(posterior.n_records, dtype=bool)  # that are gone
     touched[row_before[known]] = False
-    near = _hopeful_pairs(model, is_added)
+    said = model.answers.pairs
+    near = np.concatenate([_hopeful_pairs(model, is_added), said[is_added[said].any(axis=1)]])
     others = row_before[near[~is_added[near]]]
     touched[others[others >= 0]] = True
     group = _ever_together(posterior)
@@ -176,6 +179,7 @@ class _Redrawing:
         self.number = number
         self.region = region
         self.problem = pose_problem(part)
+        self.tied = part.answers.tied
         self.pairs = pairs
         self.stays = _staying(posterior.chains[number], now)
         self.n_outside = int((now >= 0).sum())
@@ -218,11 +222,15 @@ class _Redrawing:
         return state
 
     def _labels_before(self) -> IntArray:
-        """Return the clusters of the first draw, added records alone."""
+        """Return the clusters of the first draw, added records alone or where they are tied."""
         before = self.region.before
         labels = self.posterior.partition(self.number, 0).astype(np.int64)
         alone = labels.size + np.arange(before.size)
-        result: IntArray = np.where(before >= 0, labels[np.maximum(before, 0)], alone)
+        found = np.where(before >= 0, labels[np.maximum(before, 0)], alone)
+        own = np.unique(found, return_inverse=True)[1]
+        one, other = own[self.tied].T
+        graph = coo_array((np.ones(one.size, bool), (one, other)), shape=(own.size, own.size))
+        result: IntArray = connected_components(graph, directed=False)[1][own].astype(np.int64)
         return np.unique(result, return_inverse=True)[1].astype(np.int64)
 
     def _take_parameters(self, state: State, t: int) -> State:

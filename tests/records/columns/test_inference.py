@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from kolchin.errors import DataError
-from kolchin.likelihoods.exemplar import MOST_FIELDS
+from kolchin.likelihoods.compared_patterns import MOST_FIELDS
 from kolchin.records import (
     Categorical,
     Code,

@@ -19,7 +19,7 @@ value = "Rome"
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -37,6 +37,9 @@ from kolchin.resolution.tables.input_table import InputTable
 
 PROBABLE, SOURCE, RECENT, LONGEST, COMPLETE = "probable", "source", "recent", "longest", "complete"
 KEEPS = (PROBABLE, SOURCE, RECENT, LONGEST, COMPLETE)
+KEPT_RULES = "golden.toml"
+"""The file of a run's directory with the rules that hold until others are given."""
+
 EVERY = "*"
 NEEDS = {SOURCE: "order", RECENT: "by"}
 """What a rule must say beside what it keeps."""
@@ -60,14 +63,19 @@ class GoldenOverride(NamedTuple):
 
 @dataclass(frozen=True)
 class GoldenRules:
-    """What to keep of each field, and what people have set."""
+    """What to keep of each field, and what people have set; of which records they did in vain."""
 
     fields: Mapping[str, GoldenRule]
     overrides: tuple[GoldenOverride, ...] = ()
+    gone: tuple[str, ...] = ()
 
     @classmethod
-    def read(cls, rules: Any, given: InputTable) -> Self:
-        """Check a TOML file, or what it would hold; every fault is told in one message."""
+    def read(cls, rules: Any, given: InputTable, kept: bool = False) -> Self:
+        """Check a TOML file, or what it would hold; every fault is told in one message.
+
+        Rules that a run has ``kept`` were checked when they were given: overrides of records that
+        are gone since, after an update, are left out.
+        """
         findings = FaultsAndNotes()
         content, name = _read_content(rules, findings)
         fields = content.pop("fields", {})
@@ -80,10 +88,18 @@ class GoldenRules:
             else {},
             tuple(_read_override(one, name, findings) for one in listed),
         )
-        made._check(given, name, findings)
+        if kept:
+            made = made._leave_out_gone(given)
+        made._check(given, name, findings, kept)
         if findings.faults:
             raise DataError("\n".join(["These rules cannot be used:", *findings.faults]))
         return made
+
+    def _leave_out_gone(self, given: InputTable) -> Self:
+        ids = set(given.ids.cast(pl.String)) if self.overrides else set()
+        there = tuple(one for one in self.overrides if one.record in ids)
+        gone = tuple(one.record for one in self.overrides if one.record not in ids)
+        return replace(self, overrides=there, gone=gone)
 
     def of(self, field: str) -> GoldenRule:
         """Return the rule of a field."""
@@ -105,7 +121,7 @@ class GoldenRules:
             if one.field == field
         }
 
-    def _check(self, given: InputTable, name: str, findings: FaultsAndNotes) -> None:
+    def _check(self, given: InputTable, name: str, findings: FaultsAndNotes, kept: bool) -> None:
         """Find fault with columns, sources and records that the run does not have."""
         known = given.texts.columns
         named = [
@@ -117,7 +133,7 @@ class GoldenRules:
             if column not in known:
                 hint = suggest(column, known)
                 findings.fault(f"{name} names {column!r}, which is no column of the table.{hint}")
-        wanted = {source for rule in self.fields.values() for source in rule.order}
+        wanted = {source for rule in self.fields.values() for source in rule.order if not kept}
         if wanted and given.source is None:
             findings.fault(
                 f"{name} has an order of sources, but the run has none ({option('source')})."

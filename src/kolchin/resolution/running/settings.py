@@ -175,7 +175,7 @@ class Settings:
     def moved(self, row_before: IntArray) -> Self:
         """Return the same for a table whose records stood elsewhere before (-1: nowhere).
 
-        What was said of records that are gone or changed is left out.
+        What was said of records that are gone is left out.
         """
         now = {int(row): place for place, row in enumerate(row_before.tolist()) if row >= 0}
 

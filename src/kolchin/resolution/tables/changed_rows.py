@@ -48,6 +48,8 @@ def change_table(given: InputTable, asked: ChangeRequest) -> ChangedTable:
     new = _fit_columns(given, read[0].texts().frame(), title, findings)
     ids = _read_new_ids(given, new, title, findings)
     findings.stop_on_faults()
+    lacking = [name for name in given.texts.columns if name not in read[0].texts().columns]
+    new = _keep_known_values(given, new, ids, lacking)
     stays = _mark_staying(given, ids, asked, findings)
     findings.stop_on_faults()
     return _join_rows(given, new, ids, stays, title, tuple(findings.notes))
@@ -78,12 +80,26 @@ def _fit_columns(
     lacking = [name for name in known if name not in new.columns]
     more = [name for name in new.columns if name not in known]
     if lacking:
-        findings.note(f"{title} has no column {list_some(lacking)}: the values are missing.")
+        findings.note(
+            f"{title} has no column {list_some(lacking)}: new records have no value there, changed "
+            "ones keep theirs."
+        )
     if more:
         findings.note(f"the table has no column {list_some(more)}: of {title} they are left out.")
     empty = pl.Series([None] * new.height, dtype=pl.String)
     columns = [new[name] if name in new.columns else empty.alias(name) for name in known]
     return pl.DataFrame(columns)
+
+
+def _keep_known_values(
+    given: InputTable, new: pl.DataFrame, ids: pl.Series, lacking: list[str]
+) -> pl.DataFrame:
+    """Return new rows in which those of known ids have the old values of columns that lack."""
+    if not lacking or given.id_column is None:
+        return new
+    known = given.texts.frame().select(lacking).with_columns(given.ids.alias(""))
+    old = pl.DataFrame({"": ids}).join(known, on="", how="left", maintain_order="left")
+    return new.with_columns(old[name] for name in lacking)
 
 
 def _read_new_ids(
@@ -114,8 +130,8 @@ def _mark_staying(
     if again.any() and asked.key is None:
         findings.fault(
             f"{int(again.sum()):,} ids are in the table already: "
-            f"{list_some(given.ids.filter(again).to_list())}. Where a key is given "
-            f"({option('key')}, here {given.id_column}), new rows take the place of the old ones."
+            f"{list_some(given.ids.filter(again).to_list())}. Where {option('key')} names "
+            f"{given.id_column!r}, new rows take the place of the old ones."
         )
     gone = _read_deleted_ids(given, asked.delete, findings)
     text = given.ids.cast(pl.String)
