@@ -55,6 +55,7 @@ PARTS = (
         by_hand=True,
     ),
     Part("accuracy", "accuracy.md", 30, ("accuracy",), True, needs=("data", "splink")),
+    Part("convergence", "convergence.md", 75, ("convergence",), True, keeps=True, needs=("data",)),
     Part("coverage", "coverage.md", 150, ("coverage", "--seed", "1"), True, keeps=True),
     Part(
         "scale",
