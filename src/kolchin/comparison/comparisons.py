@@ -143,7 +143,7 @@ class Comparisons:
         bands: Levels = self.outcome_bands[self.parts.which]
         return bands
 
-    def judged(self, likely: NDArray[np.bool_]) -> Self:
+    def judge_links(self, likely: NDArray[np.bool_]) -> Self:
         """Return the same with a report by which these outcomes are of likely links.
 
         At first every field counts as if it were independent of the others. Whoever has learnt
@@ -269,4 +269,4 @@ def _assemble(
         report=CandidateReport(n_records, n_pairs, candidates.keys, 0, 0.0),
     )
     likely = find_likely_links(compared.levels, compared.bands, tuple(u), band_u, band_m, n_records)
-    return whole.judged(likely)
+    return whole.judge_links(likely)

@@ -82,7 +82,7 @@ class RunRecount:
 
         if self._reviewed is None:
             run = RunDirectory(self.directory)
-            settings = Settings.from_json(run.asked()["settings"])
+            settings = Settings.from_json(run.read_asked()["settings"])
             self._reviewed = Counter(one[:3] for one in settings.reviewed)
             ids = InputTable.load(run.posterior, hold=False).ids.cast(pl.String).to_list()
             self._rows = {str(name): row for row, name in enumerate(ids)}
@@ -151,7 +151,7 @@ def import_answers(directory: Path, file: Path, reviewer: str | None) -> Importe
     from kolchin.resolution.tables.input_table import InputTable
 
     run = RunDirectory(directory)
-    run.asked()
+    run.read_asked()
     given = InputTable.load(run.posterior)
     found = read_labels(file, given.ids, given.texts, reviewer or _read_own_name())
     if found.answers:
