@@ -114,7 +114,8 @@ class Model:
         self.compared = compared
         self.comparisons: Comparisons | None = None
         if any(is_compared):
-            found = compare(records, keys=keys, tell=tell, work=work)
+            own = self.sources if self.sources.size else None
+            found = compare(records, keys=keys, sources=own, tell=tell, work=work)
             if tell is not None:
                 tell(LEARNING)
             self.compared = Exemplar.of(found, found.shows)

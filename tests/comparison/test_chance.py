@@ -7,7 +7,8 @@ import pytest
 
 import kolchin as kp
 from kolchin.comparison import chance, compare
-from kolchin.comparison.chance import SAMPLED_PAIRS, agreeing_pairs, bands_of, random_pairs
+from kolchin.comparison.chance import agreeing_pairs, bands_of
+from kolchin.comparison.possible import SAMPLED_PAIRS, Possible
 
 NAMES = ["anna", "ana", "berta", "carla", None]
 
@@ -77,7 +78,7 @@ def test_constant_and_empty_comparisons_stay_finite():
 
 
 def test_random_pairs_are_of_different_records():
-    pairs = random_pairs(5_000, np.random.default_rng(1))
+    pairs = Possible.of(5_000).random_pairs(np.random.default_rng(1))
     assert len(pairs) == SAMPLED_PAIRS
     assert (pairs[:, 0] != pairs[:, 1]).all()
     assert pairs.min() == 0

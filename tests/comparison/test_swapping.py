@@ -8,7 +8,7 @@ import pytest
 
 import kolchin as kp
 from kolchin.comparison import compare
-from kolchin.comparison.chance import random_pairs
+from kolchin.comparison.possible import Possible
 from kolchin.comparison.preparing import prepare_all
 from kolchin.comparison.swapping import chance_of_swapped, couples_of
 from kolchin.comparison.texts import TextComparing
@@ -121,7 +121,7 @@ def test_a_chance_too_small_to_see_is_that_of_frequencies():
     forms = np.array([a + b + "x" + a for a in syllables for b in syllables], dtype=object)
     table = {"first": rng.choice(forms, 20_000), "last": rng.choice(forms, 20_000)}
     (couple,) = couples_of(prepare_all(kp.Records.from_table(table, FIELDS), None))
-    chance = chance_of_swapped(couple, random_pairs(20_000, rng), rng)
+    chance = chance_of_swapped(couple, Possible.of(20_000).random_pairs(rng), rng)
     # One letter of the second syllable may be another: 11 + 4 forms, in either of the two values.
     q = 1 / len(forms)
     assert chance == pytest.approx(q**2 + 2 * q * 15 * q, rel=0.1)

@@ -18,6 +18,7 @@ from kolchin.comparison.companions import companions_of, with_companions
 from kolchin.comparison.comparisons import Comparisons
 from kolchin.comparison.gathering import together
 from kolchin.comparison.portions import tools_for
+from kolchin.comparison.possible import Possible
 from kolchin.comparison.preparing import Prepared, prepare_all
 from kolchin.comparison.swapping import couple_of
 from kolchin.comparison.telling import mark_told
@@ -52,7 +53,10 @@ def compare_added(
     bands = [_as_before(old, new) for old, new in zip(earlier, used, strict=True)]
     couples = tuple(couple_of(used, f, g) for f, g in known.swappable)
     pairs = _pairs_of(prepared, is_added, keys)
-    tools = tools_for(used, couples, with_companions(bands, companions), companions, len(pairs))
+    tools = tools_for(
+        *(used, couples, with_companions(bands, companions), companions, len(pairs)),
+        Possible.of(len(records)),
+    )
     shows = np.column_stack([one.codes >= 0 for one in used])
     return Added(pairs, *tools.outcomes(pairs), shows)
 

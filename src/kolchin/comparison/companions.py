@@ -74,19 +74,21 @@ def without_alike(
     companions: Companions,
     outcomes: tuple[Levels, Levels, NDArray[np.int64]],
     shows: Sequence[int],
+    possible: Sequence[float],
 ) -> list[Bands]:
     """Take pairs that agree exactly where texts are alike out of those that bands speak of.
 
-    ``outcomes`` are levels, bands and numbers of pairs, ``shows`` how many records have a field.
+    ``outcomes`` are levels, bands and numbers of pairs, ``shows`` how many records have a field,
+    ``possible`` which share of their pairs may be links.
     """
     result = list(bands)
     levels, marks, number = outcomes
     for f in companions:
         one, n = bands[f], float(max(shows[f], 1))
-        pairs = np.maximum(one.u * n**2 - one.m * n, 0.0) / 2
+        pairs = possible[f] * np.maximum(one.u * n**2 - one.m * n, 0.0) / 2
         taken = number[(levels[:, f] == EXACT) & (marks[:, f] == one.u.size - 1)].sum()
         kept = 1 - min(float(taken) / max(float(pairs.sum()), 1.0), 1.0)
-        elsewhere = (2 * pairs * kept + one.m * n)[:-1] / n**2
+        elsewhere = (2 * pairs * kept / possible[f] + one.m * n)[:-1] / n**2
         result[f] = one._replace(u=np.append(elsewhere, chances[f].in_band[EXACT, -1]))
     return result
 

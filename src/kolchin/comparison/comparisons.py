@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kolchin.comparison.base import MISSING, Floats, Levels
 from kolchin.comparison.candidates import Candidates, find
-from kolchin.comparison.chance import Bands, agreeing_pairs, bands_of, chances, random_pairs
+from kolchin.comparison.chance import Bands, agreeing_pairs, bands_among, chances
 from kolchin.comparison.companions import (
     Companions,
     chances_beside,
@@ -21,7 +21,8 @@ from kolchin.comparison.companions import (
 from kolchin.comparison.gathering import Used
 from kolchin.comparison.missed import likely_links, missed_share
 from kolchin.comparison.parts import Parts
-from kolchin.comparison.portions import Compared, compared, tools_for
+from kolchin.comparison.possible import Possible
+from kolchin.comparison.portions import Compared, Tools, compared, tools_for
 from kolchin.comparison.preparing import Prepared, prepare_all
 from kolchin.comparison.swapping import (
     SWAPPED,
@@ -108,6 +109,8 @@ class Comparisons:
         By two fields, how many pairs of all records agree exactly on both.
     shows
         Whether each record has a value of each field.
+    possible
+        Which pairs may be of one entity.
     report
         How the candidates were found.
     """
@@ -126,7 +129,13 @@ class Comparisons:
     together: Floats
     agrees: tuple[NDArray[np.bool_], ...]
     shows: NDArray[np.bool_]
+    possible: Possible
     report: CandidateReport
+
+    @property
+    def shares_possible(self) -> list[float]:
+        """By field, the share of possible pairs among those of records that show it."""
+        return [self.possible.share(shown) for shown in self.shows.T]
 
     @property
     def pairs(self) -> NDArray[np.int32]:
@@ -174,6 +183,7 @@ def compare(
     fields: Sequence[Field] | None = None,
     *,
     keys: Sequence[Sequence[str]] | None = None,
+    sources: NDArray[np.int32] | None = None,
     seed: int = 0,
     tell: Callable[[str], None] | None = None,
     work: Work | None = None,
@@ -189,6 +199,8 @@ def compare(
     keys
         Keys beside those that are found automatically, each a tuple of columns: records that agree
         on all of them are candidates.
+    sources
+        The source of each record (-1: none), if records of one source are never of one entity.
     seed
         For the random pairs that tell what unrelated records have in common.
     tell
@@ -215,11 +227,12 @@ def compare(
     used = [one for one in prepared if one.comparing is not None]
     couples = couples_of(used)
     companions = companions_of(used)
-    bands = with_companions([bands_of(one.counts) for one in used], companions)
-    tools = tools_for(used, couples, bands, companions, candidates.n_pairs)
+    possible = Possible.of(len(records), sources)
+    bands = with_companions([bands_among(one, possible) for one in used], companions)
+    tools = tools_for(used, couples, bands, companions, candidates.n_pairs, possible)
     found = compared(work, candidates, tools)
     rng = np.random.default_rng(seed)
-    return _assembled(used, couples, bands, companions, candidates, found, rng)
+    return _assembled(used, candidates, tools, found, rng)
 
 
 def _silent(words: str) -> None:
@@ -228,24 +241,26 @@ def _silent(words: str) -> None:
 
 def _assembled(
     used: Sequence[Prepared],
-    couples: Sequence[Couple],
-    bands: Sequence[Bands],
-    companions: Companions,
     candidates: Candidates,
+    tools: Tools,
     compared: Compared,
     rng: np.random.Generator,
 ) -> Comparisons:
     """Add what chance does, and what the keys may have missed."""
-    n_records = used[0].codes.size
-    random = random_pairs(n_records, rng)
+    n_records, possible = used[0].codes.size, tools.possible
+    bands: Sequence[Bands] = tools.bands
+    couples, companions = tools.couples, tools.companions
+    random = possible.random_pairs(rng)
     comparing = [one.comparing for one in used if one.comparing is not None]
     levels = [
-        chances(kind, one, of_field, random)
+        chances(kind, one, of_field, random, possible)
         for kind, one, of_field in zip(comparing, used, bands, strict=True)
     ]
     levels = chances_beside(levels, used, bands, companions, random)
     outcomes = compared.levels, compared.bands, compared.counts[:, 0]
-    bands = without_alike(bands, levels, companions, outcomes, [one.counts.sum() for one in used])
+    shows = np.column_stack([one.codes >= 0 for one in used])
+    shares = [possible.share(shown) for shown in shows.T]
+    bands = without_alike(bands, levels, companions, outcomes, shows.sum(axis=0), shares)
     u = [of_field.of_level for of_field in levels]
     in_band = [of_field.in_band for of_field in levels]
     names = [kind.names for kind in comparing]
@@ -271,8 +286,9 @@ def _assembled(
         band_u=band_u,
         band_m=band_m,
         in_band=tuple(in_band),
-        together=agreeing_pairs([one.codes for one in used], rng),
-        shows=np.column_stack([one.codes >= 0 for one in used]),
+        together=agreeing_pairs([one.codes for one in used], rng, possible),
+        shows=shows,
+        possible=possible,
         report=CandidateReport(n_records, n_pairs, candidates.keys, 0, 0.0),
     )
     likely = likely_links(compared.levels, compared.bands, tuple(u), band_u, band_m, n_records)

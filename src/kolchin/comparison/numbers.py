@@ -8,6 +8,7 @@ import polars as pl
 
 from kolchin.comparison.base import Codes, Comparing, Floats, Levels, as_strings, by_cuts
 from kolchin.comparison.strings import Strings
+from kolchin.records.amounts import read_amounts
 from kolchin.records.fields import Compared
 
 SHORTEST_MISTYPED = 3
@@ -18,9 +19,12 @@ def digits_alike(values: Sequence[Any]) -> pl.Series:
 
     >>> digits_alike(["007", "7.0", "1,5", "7a"]).to_list()
     ['7', '7', '1.5', '7a']
+    >>> digits_alike(["$1,299.00", "track 7", "7"]).to_list()
+    ['1299', '7', '7']
     """
     texts = as_strings(values).str.strip_chars()
-    numbers = _numbers(texts)
+    read = read_amounts(texts)
+    numbers = _numbers(texts) if read is None else read.numbers.fill_null(_numbers(texts))
     whole = (numbers.round() == numbers) & (numbers.abs() < 2**53)
     integers = numbers.zip_with(whole, pl.Series([None], dtype=pl.Float64)).cast(pl.Int64)
     written = integers.cast(pl.String).fill_null(numbers.cast(pl.String))

@@ -18,6 +18,7 @@ from kolchin.comparison.companions import Companions, mark_companions
 from kolchin.comparison.gathering import Found, together
 from kolchin.comparison.numbering import distinct_rows
 from kolchin.comparison.parts import Parts, Place
+from kolchin.comparison.possible import Possible
 from kolchin.comparison.preparing import Prepared
 from kolchin.comparison.swapping import Couple, mark_swapped
 from kolchin.errors import ModelError
@@ -35,7 +36,8 @@ TOOLS = "tools"
 class Tools(NamedTuple):
     """All that comparing takes: by field how, the frequent forms and the codes; couples; bands.
 
-    ``companions`` are the texts that other fields go with.
+    ``companions`` are the texts that other fields go with; pairs that are not ``possible`` are left
+    out.
     """
 
     comparing: list[Comparing]
@@ -44,6 +46,7 @@ class Tools(NamedTuple):
     couples: tuple[Couple, ...]
     bands: tuple[Bands, ...]
     companions: Companions
+    possible: Possible
 
     def outcomes(self, pairs: NDArray[np.int32]) -> tuple[Levels, Levels]:
         """Return the levels and the bands of pairs, one column a field."""
@@ -71,13 +74,14 @@ def tools_for(
     bands: Sequence[Bands],
     companions: Companions,
     n_pairs: int,
+    possible: Possible,
 ) -> Tools:
     """Return what it takes to compare about so many pairs."""
     kinds = [one.comparing for one in used if one.comparing is not None]
     codes = [one.codes for one in used]
     frequent = [frequent_forms(kind, of, n_pairs) for kind, of in zip(kinds, codes, strict=True)]
     light = [_light(kind) for kind in kinds]
-    return Tools(light, frequent, codes, couples, tuple(bands), companions)
+    return Tools(light, frequent, codes, couples, tuple(bands), companions, possible)
 
 
 def _light(comparing: Comparing) -> Comparing:
@@ -176,6 +180,8 @@ def _compare(portion: Portion) -> None:
     """Compare the candidates of a portion, and write down what came out."""
     tools: Tools = held(portion.store, TOOLS)
     pairs, n_found = portion.pairs()
+    kept = tools.possible.keeps(pairs)
+    pairs, n_found = pairs[kept], n_found[kept]
     levels, bands = tools.outcomes(pairs)
     rows, which = distinct_rows([*levels.T, *bands.T])
     counts = [np.bincount(which, weights=seen, minlength=rows.size) for seen in _seen(n_found)]

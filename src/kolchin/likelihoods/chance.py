@@ -6,6 +6,7 @@ of records that agree exactly, those that are expected to be of one entity are t
 left are coincidences.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -32,7 +33,7 @@ class Coincidences(NamedTuple):
     ``share[f][b]`` is the share of records with such a value, ``n_shown[f]`` how many records have
     one at all. ``band[p, f]`` is the band of pattern p where it agrees or is near. ``near[f]``
     divides pairs that differ among the other levels, ``in_band[f]`` those of near levels among
-    bands.
+    bands. ``possible[f]`` is the share of pairs that may be of one entity.
     """
 
     agreeing: tuple[FloatArray, ...]
@@ -41,19 +42,22 @@ class Coincidences(NamedTuple):
     band: NDArray[np.int8]
     near: tuple[FloatArray, ...]
     in_band: tuple[FloatArray, ...]
+    possible: Sequence[float]
 
     @classmethod
     def of(cls, comparisons: Comparisons, band: NDArray[np.int8]) -> "Coincidences":
         """Count on what was compared; ``band`` is by pattern and field."""
         n_shown = comparisons.shows.sum(axis=0).astype(float)
+        shares = comparisons.shares_possible
         agreeing = tuple(
-            np.maximum(squares * n**2 - share * n, 0.0) / 2
-            for squares, share, n in zip(
-                comparisons.band_u, comparisons.band_m, n_shown, strict=True
+            possible * np.maximum(squares * n**2 - share * n, 0.0) / 2
+            for squares, share, n, possible in zip(
+                comparisons.band_u, comparisons.band_m, n_shown, shares, strict=True
             )
         )
         near = tuple(u[1:] / max(float(u[1:].sum()), 1e-300) for u in comparisons.u)
-        return cls(agreeing, comparisons.band_m, n_shown, band, near, comparisons.in_band)
+        found = agreeing, comparisons.band_m, n_shown, band, near, comparisons.in_band
+        return cls(*found, shares)
 
     def first_links(self, n_linked: float, n_records: int, exact: FloatArray) -> list[FloatArray]:
         """Guess how many pairs that agree are of one entity, by field and band."""
@@ -84,7 +88,7 @@ class Coincidences(NamedTuple):
         of_level, of_value = [], []
         for f, (agreeing, share) in enumerate(zip(self.agreeing, self.share, strict=True)):
             n = self.n_shown[f]
-            rest = max(n * (n - 1) / 2 - taken_of_all[f], 1.0)
+            rest = max(self.possible[f] * n * (n - 1) / 2 - taken_of_all[f], 1.0)
             more = (UNSEEN_PAIRS + (UNSEEN_RECORDS * n if unseen else 0.0)) * share
             by_band = (np.maximum(agreeing - taken[f], 0.0) + more) / rest
             exact = min(float(by_band.sum()), MOST_AGREEMENT)

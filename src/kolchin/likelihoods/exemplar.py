@@ -196,6 +196,7 @@ class Exemplar:
             agrees=comparisons.agrees,
             shows=shares_shown(shows),
             together=comparisons.together,
+            possible=comparisons.possible.share(np.ones(len(shows), dtype=np.bool_)),
         )
         coincidences = Coincidences.of(comparisons, likelihood.bands)
         learnt = learn_dependence(likelihood.patterns, chances, coincidences)

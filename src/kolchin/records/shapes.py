@@ -7,6 +7,8 @@ from itertools import pairwise
 
 import polars as pl
 
+from kolchin.records.amounts import read_amounts
+
 FEW = 50
 SAMPLE = 1_000
 LONGEST = 1_000
@@ -134,6 +136,9 @@ def are_long_numbers(vocabulary: pl.Series) -> bool:
 
 def _unnamed(n_values: int, values: Sequence[str]) -> Kind:
     """Tell the kind of text by its shape alone."""
+    read = read_amounts(pl.Series(values, dtype=pl.String))
+    if read is not None and not _most(values, NUMBER) and not _most(values, PHONE):
+        return Kind.NUMBER
     if n_values <= FEW:
         return Kind.CATEGORICAL
     if _most(values, NUMBER):
