@@ -15,7 +15,7 @@ from typing import Any
 
 import kolchin as kp
 from kolchin.resolution.reviewing import content_of
-from kolchin.review.answers import DIFFERENT, SAME, Answer
+from kolchin.review.answers_file import DIFFERENT, SAME, Answer
 from kolchin.review.audit import draw_sample, estimates
 from kolchin.review.queues import AUDIT
 from kolchin.simulation.people import simulate_people

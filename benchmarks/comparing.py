@@ -12,8 +12,8 @@ import polars as pl
 
 import kolchin as kp
 from kolchin.comparison import compare
-from kolchin.comparison.bulk import compare_codes
-from kolchin.comparison.preparing import prepare
+from kolchin.comparison.kinds.preparing import prepare
+from kolchin.comparison.levels.pair_levels import compare_codes
 
 SYLLABLES = np.array([a + b for a in "bcdfghklmnprstvw" for b in "aeiou"], dtype=object)
 

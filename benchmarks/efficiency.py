@@ -10,7 +10,7 @@ import argparse
 import time
 
 import kolchin as kp
-from kolchin.posterior.diagnostics import convergence
+from kolchin.posterior.convergence import convergence
 from kolchin.simulation import paper_dataset, simulate_paper
 
 PRIORS = {

@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 
 PHASES = (
-    ("reading", "kolchin.records.columns", "read_tables"),
-    ("cleaning", "kolchin.records.columns", "clean_table"),
-    ("inferring", "kolchin.records.columns", "reports_of"),
+    ("reading", "kolchin.records.columns.open_tables", "read_tables"),
+    ("cleaning", "kolchin.records.columns.open_tables", "clean_table"),
+    ("inferring", "kolchin.records.columns.open_tables", "reports_of"),
     ("encoding", "kolchin.records.loading", "encode_fields"),
     ("fingerprint", "kolchin.records.loading", "_fingerprint"),
     ("preparing", "kolchin.comparison.comparisons", "prepare_all"),

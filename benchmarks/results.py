@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from kolchin.posterior import Posterior, Recorder
 from kolchin.posterior.recorder import recorded
-from kolchin.resolution.directory import part_length
+from kolchin.resolution.running.directory import part_length
 
 
 @njit

@@ -28,7 +28,7 @@ from kolchin.sampling.layout import RECORDS_A_BLOCK, arranged
 from kolchin.sampling.proposals import Proposals
 from kolchin.sampling.starts import start_labels
 from kolchin.simulation.people import simulate_people
-from kolchin.work import here, workplace
+from kolchin.workplace import here, workplace
 
 FEWEST_BLOCKS = 4
 NUMBER = 8

@@ -171,7 +171,7 @@ def test_ctrl_c_outside_sampling_says_how_to_go_on(folder, tmp_path, monkeypatch
     def interrupt(*args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kolchin.resolution.session.write_results", interrupt)
+    monkeypatch.setattr("kolchin.resolution.running.session.write_results", interrupt)
     out = str(tmp_path / "run")
     result = runner.invoke(app, ["resolve", str(folder / "people.csv"), *SHORT, "--out", out])
     assert result.exit_code == 130

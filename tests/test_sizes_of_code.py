@@ -17,7 +17,7 @@ LONG_FILES = {
     "comparison/kernels.py",
     "likelihoods/exemplar.py",
     "posterior/kernels.py",
-    "resolution/result.py",
+    "resolution/results/result.py",
 }
 LONG_FUNCTIONS = {
     "cli.py:resolve",
@@ -34,8 +34,8 @@ MANY_PARAMETERS = {
     "posterior/kernels.py:weigh_merges",
     "posterior/kernels.py:weigh_moves",
     "resolution/resolving.py:resolve",
-    "resolution/result.py:update",
-    "resolution/settings.py:checked",
+    "resolution/results/result.py:update",
+    "resolution/running/settings.py:checked",
     "resolution/updating.py:add",
     "resolution/updating.py:update",
     "sampling/runner.py:sample",

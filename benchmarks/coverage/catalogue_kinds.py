@@ -79,9 +79,13 @@ def draw_software(
     maker = pick(rng, makers, n_lines, flatness=4)[line]
     ending = {one: FIRM_ENDINGS[k % len(FIRM_ENDINGS)] for k, one in enumerate(makers)}
     base = np.array(write_some(rng, invent_words(rng, 1_200), n_lines, 1, 3), dtype=object)[line]
-    version = [("", str(v), f"{v}.0", f"20{v:02d}")[k] for v, k in rng.integers((2, 0), (12, 4), (n, 2))]
-    edition, system, sale = (np.array(one, dtype=object)[rng.integers(len(one), size=n)]
-                             for one in (EDITIONS, SYSTEMS, SALE))
+    version = [
+        ("", str(v), f"{v}.0", f"20{v:02d}")[k] for v, k in rng.integers((2, 0), (12, 4), (n, 2))
+    ]
+    edition, system, sale = (
+        np.array(one, dtype=object)[rng.integers(len(one), size=n)]
+        for one in (EDITIONS, SYSTEMS, SALE)
+    )
     article = rng.integers(10_000, 99_999_999, n)
     price = np.exp(rng.normal(3.6, 1, n_lines))[line] * np.where(sale == "Upgrade", 0.6, 1)
     words = [*FILLER, *invent_words(rng, 2_500)]
@@ -107,7 +111,9 @@ def draw_software(
                 f"{maker[k]} {ending[maker[k]]}".lower() if rng.random() < 0.08 else None,
                 paid,
             )
-        for name, cell in zip(("title", "description", "manufacturer", "price"), cells, strict=True):
+        for name, cell in zip(
+            ("title", "description", "manufacturer", "price"), cells, strict=True
+        ):
             shown.setdefault(name, []).append(cell)
     return _as_two_lists(rng, shown, sides)
 
@@ -135,7 +141,9 @@ def draw_supermarket(
     own = np.array(write_some(rng, invent_words(rng, 900), n, 0, 2), dtype=object)
     shelf = np.array(SHELVES, dtype=object)[rng.integers(len(SHELVES), size=n_lines)][line]
     letters = [word[:2].upper() for word in invent_words(rng, 400)]
-    stem = np.array([f"{letters[k % 400]}{rng.integers(1, 99)}" for k in range(n_lines)], dtype=object)
+    stem = np.array(
+        [f"{letters[k % 400]}{rng.integers(1, 99)}" for k in range(n_lines)], dtype=object
+    )
     model = [f"{stem[k]}{rng.choice(['-', '', 'B'])}{rng.integers(10, 9_999)}" for k in line]
     unit = np.array(UNITS, dtype=object)[rng.integers(len(UNITS), size=n)]
     tint = np.array(TINTS, dtype=object)[rng.integers(len(TINTS), size=n)]
@@ -150,12 +158,16 @@ def draw_supermarket(
             words = [words[p] for p in rng.permutation(len(words))]
         # One shop writes the model into a third of the titles, the other into half of them.
         code = str(model[k]) if rng.random() < (0.35 if inside else 0.5) else ""
-        title = _join(brand[k], *(words if inside else [code, *words]), tint[k], code if inside else "")
+        title = _join(
+            brand[k], *(words if inside else [code, *words]), tint[k], code if inside else ""
+        )
         number = str(model[k]) if rng.random() < 0.85 else None
         if number and not inside and rng.random() < 0.3:
             number = number.replace("-", "") if "-" in number else f"{number[:3]} {number[3:]}"
         paid = price[k] * (1 if inside else rng.uniform(0.7, 1.2))
-        dims = " x ".join(f"{side * (1 if inside else rng.uniform(0.97, 1.1)):.1f}" for side in size[k])
+        dims = " x ".join(
+            f"{side * (1 if inside else rng.uniform(0.97, 1.1)):.1f}" for side in size[k]
+        )
         cells = (
             title,
             _category(rng, str(shelf[k]), inside),

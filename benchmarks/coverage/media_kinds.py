@@ -5,11 +5,17 @@ import polars as pl
 from catalogue_kinds import draw_sides, write_some
 from corrupting import misspell
 from entities import as_table
-from vocabulary import Rng, Texts, invent_words, list_words, pick
+from vocabulary import Rng, invent_words, list_words, pick
 
 LANGUAGES = list_words("English English English English German French Spanish Japanese Unknown")
-SHORT_LANGUAGES = {"English": "Eng.", "German": "Ger.", "French": "Fre.", "Spanish": "Spa.",
-                   "Japanese": "Jap.", "Unknown": "unk."}
+SHORT_LANGUAGES = {
+    "English": "Eng.",
+    "German": "Ger.",
+    "French": "Fre.",
+    "Spanish": "Spa.",
+    "Japanese": "Jap.",
+    "Unknown": "unk.",
+}
 COMMON = list_words("the of a love in you me my and to la i de night no on for dance world day it")
 GENRES = list_words("rock folk jazz blues classical misc newage reggae soundtrack country data")
 SHORT_JOURNALS = {
@@ -21,7 +27,9 @@ SHORT_JOURNALS = {
 }
 
 
-def _table(rng: Rng, names: list[str], rows: list[list[str | None]], entity: list[int], source: list[str]) -> pl.DataFrame:
+def _table(
+    rng: Rng, names: list[str], rows: list[list[str | None]], entity: list[int], source: list[str]
+) -> pl.DataFrame:
     fields = {
         name: np.array([row[k] for row in rows], dtype=object) for k, name in enumerate(names)
     }
@@ -52,12 +60,28 @@ def draw_five_sources(rng: Rng, n_records: int, heavy: float = 0.35) -> pl.DataF
         for at in rng.integers(1, 6, copies):
             a = int(album[k])
             cells = _song(rng, int(at), titles[k], artists[artist[a]], albums[a])
-            length, when, track, tongue = seconds[k] + int(rng.integers(-1, 2)), year[a], number[k], language[a]
-            cells[0] = (str(track), f"{track:03d}", f"{track}", f"track {track}", str(track))[at - 1]
-            cells[2] = (str(length), str(1000 * length), f"{length // 60}m {length % 60}sec",
-                        f"{length / 60:.3f}", f"{length // 60:02d}:{length % 60:02d}")[at - 1]
-            cells[5] = (str(when), f"'{when % 100:02d}", str(when), f"{when % 100:02d}", str(when))[at - 1]
-            cells[6] = (tongue, SHORT_LANGUAGES[tongue], tongue, tongue, SHORT_LANGUAGES[tongue])[at - 1]
+            length, when, track, tongue = (
+                seconds[k] + int(rng.integers(-1, 2)),
+                year[a],
+                number[k],
+                language[a],
+            )
+            cells[0] = (str(track), f"{track:03d}", f"{track}", f"track {track}", str(track))[
+                at - 1
+            ]
+            cells[2] = (
+                str(length),
+                str(1000 * length),
+                f"{length // 60}m {length % 60}sec",
+                f"{length / 60:.3f}",
+                f"{length // 60:02d}:{length % 60:02d}",
+            )[at - 1]
+            cells[5] = (str(when), f"'{when % 100:02d}", str(when), f"{when % 100:02d}", str(when))[
+                at - 1
+            ]
+            cells[6] = (tongue, SHORT_LANGUAGES[tongue], tongue, tongue, SHORT_LANGUAGES[tongue])[
+                at - 1
+            ]
             for c, gap in enumerate((0.02, 0, 0.1, 0.05, 0.08, 0.3, 0.1)):
                 if rng.random() < gap:
                     cells[c] = None
@@ -80,7 +104,15 @@ def _song(rng: Rng, at: int, title: str, artist: str, album: str) -> list[str | 
     if at == 4:
         return [None, f"{artist} - {title}", None, None, album, None, None]
     if at == 5 and rng.random() < 0.3:
-        return [None, f"{title} (live)", None, artist, f"{album} (disc {rng.integers(1, 3)})", None, None]
+        return [
+            None,
+            f"{title} (live)",
+            None,
+            artist,
+            f"{album} (disc {rng.integers(1, 3)})",
+            None,
+            None,
+        ]
     return [None, title, None, artist, album, None, None]
 
 
@@ -128,11 +160,16 @@ def draw_discs(rng: Rng, n_records: int, twice: float = 0.06) -> pl.DataFrame:
             title = _corrupted(rng, title)
         if rng.random() < 0.1:
             title = f"{title} (CD {rng.integers(1, 3)})"
-        rows.append([
-            who, title, str(genre[k]) if rng.random() < 0.8 else str(rng.choice(GENRES)),
-            str(genre[k]).title() if rng.random() < 0.6 else None,
-            str(year[k]) if rng.random() < 0.55 else None, " | ".join(mine),
-        ])
+        rows.append(
+            [
+                who,
+                title,
+                str(genre[k]) if rng.random() < 0.8 else str(rng.choice(GENRES)),
+                str(genre[k]).title() if rng.random() < 0.6 else None,
+                str(year[k]) if rng.random() < 0.55 else None,
+                " | ".join(mine),
+            ]
+        )
     return _table(rng, names, rows, entity, ["list"] * len(rows)).drop("source")
 
 
@@ -149,7 +186,9 @@ def draw_scholar(rng: Rng, n_records: int, first: float = 0.2, copies: float = 2
     words = [*COMMON, *invent_words(rng, 3_000)]
     titles = [text.capitalize() for text in write_some(rng, words, n, 4, 12)]
     crowd = _people(rng, max(50, n // 2))
-    authors = [[crowd[p] for p in rng.integers(len(crowd), size=rng.integers(1, 6))] for _ in range(n)]
+    authors = [
+        [crowd[p] for p in rng.integers(len(crowd), size=rng.integers(1, 6))] for _ in range(n)
+    ]
     journals = list(SHORT_JOURNALS)
     others = [text.title() for text in write_some(rng, words, 300, 2, 6)]
     years = rng.integers(1994, 2004, n)
@@ -174,8 +213,10 @@ def draw_scholar(rng: Rng, n_records: int, first: float = 0.2, copies: float = 2
                 title = " ".join(title.split()[: max(3, len(title.split()) - 3)])
             people = [f"{a[0]} {b}" for a, b in authors[k]]
             if rng.random() < 0.2 and len(people) > 2:
-                people = [*people[: rng.integers(1, 3)], "et al."] if rng.random() < 0.5 else people[:-1]
-            where: str | None = (venue[k] if inside else str(rng.choice(others)))
+                people = (
+                    [*people[: rng.integers(1, 3)], "et al."] if rng.random() < 0.5 else people[:-1]
+                )
+            where: str | None = venue[k] if inside else str(rng.choice(others))
             if inside and rng.random() < 0.4:
                 where = SHORT_JOURNALS[venue[k]]
             if rng.random() < 0.25:
@@ -187,7 +228,13 @@ def draw_scholar(rng: Rng, n_records: int, first: float = 0.2, copies: float = 2
         k += 1
         if k >= n:
             break
-    return _table(rng, ["title", "authors", "venue", "year"], rows[:n_records], entity[:n_records], source[:n_records])
+    return _table(
+        rng,
+        ["title", "authors", "venue", "year"],
+        rows[:n_records],
+        entity[:n_records],
+        source[:n_records],
+    )
 
 
 def draw_films(rng: Rng, n_records: int, first: float = 0.5, matched: float = 0.7) -> pl.DataFrame:
@@ -198,7 +245,9 @@ def draw_films(rng: Rng, n_records: int, first: float = 0.5, matched: float = 0.
     again = rng.random(n) < 0.06
     for k in np.flatnonzero(again):
         other = titles[rng.integers(n)]
-        titles[k] = other if rng.random() < 0.5 else f"{other} {rng.choice(['2', 'II', '3', 'III'])}"
+        titles[k] = (
+            other if rng.random() < 0.5 else f"{other} {rng.choice(['2', 'II', '3', 'III'])}"
+        )
     crowd = _people(rng, max(60, n))
     direct = rng.integers(max(20, n // 3), size=n)
     cast = rng.integers(len(crowd), size=(n, 8))
@@ -215,12 +264,14 @@ def draw_films(rng: Rng, n_records: int, first: float = 0.5, matched: float = 0.
         if not inside and rng.random() < 0.4:
             shown = [shown[p] for p in rng.permutation(len(shown))]
         when = int(year[k]) + (0 if inside or rng.random() < 0.85 else int(rng.choice([-1, 1])))
-        rows.append([
-            title,
-            " ".join(crowd[direct[k]]) if rng.random() < (0.95 if inside else 0.75) else None,
-            str(when) if rng.random() < (1 if inside else 0.85) else None,
-            ", ".join(shown) if rng.random() < 0.9 else None,
-        ])
+        rows.append(
+            [
+                title,
+                " ".join(crowd[direct[k]]) if rng.random() < (0.95 if inside else 0.75) else None,
+                str(when) if rng.random() < (1 if inside else 0.85) else None,
+                ", ".join(shown) if rng.random() < 0.9 else None,
+            ]
+        )
     names = ["title", "director", "year", "actors"]
     return _table(rng, names, rows, [int(k) for k in sides.entity], [str(s) for s in sides.source])
 

@@ -168,8 +168,8 @@ def fields(
 ) -> None:
     """Show what each column is, and write the choice of fields as a file to edit."""
     from kolchin.records import choices_text, inspect, write_choices
-    from kolchin.records.renaming import read_renames
-    from kolchin.records.showing import show_columns
+    from kolchin.records.columns.column_display import show_columns
+    from kolchin.records.files.column_renames import read_renames
 
     found = inspect(
         table,
@@ -272,8 +272,8 @@ def resolve(
     """
     from kolchin import resolution
     from kolchin.databases import path_of
-    from kolchin.records.renaming import read_renames
-    from kolchin.resolution.settings import seconds_of
+    from kolchin.records.files.column_renames import read_renames
+    from kolchin.resolution.running.settings import seconds_of
 
     first = path_of(table[0])
     named = first if first.name.strip(".") else first.resolve()
@@ -327,8 +327,8 @@ def resume(
 ) -> None:
     """Go on with a run where it stopped, make answers of a review count, or draw more."""
     from kolchin import resolution
-    from kolchin.resolution.session import is_finished
-    from kolchin.resolution.settings import seconds_of
+    from kolchin.resolution.running.session import is_finished
+    from kolchin.resolution.running.settings import seconds_of
 
     seconds = seconds_of(time_limit)
     if is_finished(directory, draws):
@@ -361,7 +361,7 @@ def evaluate(
 
     from kolchin.records import DataWarning
     from kolchin.resolution import Result
-    from kolchin.resolution.evaluation import evaluation_words
+    from kolchin.resolution.results.evaluation_text import evaluation_words
 
     result = Result.load(directory)
     _say(result.matching(truth))
@@ -426,7 +426,7 @@ def add(
     Parameters stay as they were drawn; 'kolchin resume' draws them again, with all records.
     """
     from kolchin import resolution
-    from kolchin.resolution.changes import event_words
+    from kolchin.resolution.results.result_differences import event_words
 
     where = out or directory
     with _resumable(where):
@@ -472,7 +472,7 @@ def golden(
     ] = None,
 ) -> None:
     """Write golden records: one row an entity, the best value of each field."""
-    from kolchin.resolution.goldenfiles import write_golden
+    from kolchin.resolution.golden.golden_files import write_golden
 
     for line in write_golden(directory, rules):
         _say(line)
@@ -693,7 +693,7 @@ def _resumable(directory: Path) -> Iterator[None]:
 
 def _conclude(result: Any, directory: Path, quiet: bool) -> None:
     """Say what was found and where it is."""
-    from kolchin.resolution.summary import headline
+    from kolchin.resolution.results.summary import headline
 
     if not quiet:
         for line in headline(result.summary()):

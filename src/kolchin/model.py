@@ -17,7 +17,7 @@ from kolchin.partitions import NO_SOURCES, Sources, canonical, has_clash, size_c
 from kolchin.priors import NBD, Prior
 from kolchin.priors.base import SizeCounts
 from kolchin.records import Categorical, Compared, Records
-from kolchin.work import Work
+from kolchin.workplace import Work
 
 LEARNING = "learning which fields move together"
 """What a model tells when all pairs are compared."""

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from kolchin.comparison.bulk import compare_codes
-from kolchin.comparison.preparing import prepare
+from kolchin.comparison.kinds.preparing import prepare
+from kolchin.comparison.levels.pair_levels import compare_codes
 
 
 def level_of(field, first, second) -> str:

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kolchin.comparison import candidates, compare
+from kolchin.comparison import compare
+from kolchin.comparison.blocking import blocked_pairs
 from kolchin.records import load
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -40,7 +41,7 @@ def recall(name: str):
 
 @pytest.mark.parametrize("name", LEAST)
 def test_keys_find_true_links(name, monkeypatch, record_property):
-    monkeypatch.setattr(candidates, "FEWEST", 25_000)
+    monkeypatch.setattr(blocked_pairs, "FEWEST", 25_000)
     share, report = recall(name)
     record_property("recall", float(share))
     record_property("pairs a record", float(report.pairs_a_record))
@@ -53,4 +54,4 @@ def test_keys_find_true_links(name, monkeypatch, record_property):
 def test_by_default_small_tables_lose_nothing(name):
     share, report = recall(name)
     assert share >= min(0.998, LEAST[name] + 0.07)
-    assert report.n_pairs <= candidates.FEWEST
+    assert report.n_pairs <= blocked_pairs.FEWEST

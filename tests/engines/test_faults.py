@@ -26,7 +26,7 @@ from kolchin.engines import base, engine_for, engine_of
 from kolchin.engines.pool import pool
 from kolchin.errors import SamplerError
 from kolchin.simulation.people import simulate_people
-from kolchin.work import Work
+from kolchin.workplace import Work
 
 pytestmark = [
     pytest.mark.skipif(os.name == "nt", reason="kills processes as POSIX does"),

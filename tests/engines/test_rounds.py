@@ -15,7 +15,7 @@ from kolchin.sampling.runner import Run, _moments
 from kolchin.sampling.shards import Learnt, Sent, advance
 from kolchin.sampling.starts import STARTS, start_labels
 from kolchin.store import Directory
-from kolchin.work import workplace
+from kolchin.workplace import workplace
 
 PLANNED = ("chains", "draws", "warmup", "thin")
 
@@ -73,7 +73,7 @@ def test_a_wrong_order_of_shards_is_seen(model, serial, inline, monkeypatch):
 
 
 def test_the_store_holds_the_last_state_alone(model, sharded, inline, tmp_path):
-    from kolchin.work import Work
+    from kolchin.workplace import Work
 
     plan = checked_plan(2, 4, 8, 1, None, STARTS, model.n_records)
     run = Run.begin(model, plan, 1, Work(inline, Directory(tmp_path)))

@@ -8,7 +8,7 @@ import pytest
 from sharding import Inline, Killing, double, drawn_at, is_alive
 
 from kolchin.engines import engine_of
-from kolchin.work import Work
+from kolchin.workplace import Work
 
 pytestmark = [
     pytest.mark.slow,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from kolchin.errors import DataError
 from kolchin.partitions import canonical, clusters
 from kolchin.posterior import Posterior, Recorder
-from kolchin.posterior.packing import join_chains
+from kolchin.posterior.episodes import join_chains
 from kolchin.posterior.recorder import recorded, traces
 
 

@@ -3,9 +3,9 @@
 import polars as pl
 import pytest
 
-from kolchin.comparison.numbers import digits_alike
+from kolchin.comparison.kinds.numbers import digits_alike
 from kolchin.records.amounts import read_amounts
-from kolchin.records.shapes import Kind, kind_of_values
+from kolchin.records.columns.column_kinds import Kind, kind_of_values
 
 LENGTHS = [220, 253, 90, 411, 187, 305]
 AS_WRITTEN = (
@@ -63,6 +63,8 @@ def test_columns_of_amounts_are_numbers():
     assert kind_of_values("length", pl.Series(lengths_of_time())) is Kind.NUMBER
     weights = pl.Series([f"{k / 10} pounds" for k in range(60)])
     assert kind_of_values("weight", weights) is Kind.NUMBER
-    assert kind_of_values("house", pl.Series([f"{k}{'abc'[k % 3]}" for k in range(60)])) is Kind.CODE
+    assert (
+        kind_of_values("house", pl.Series([f"{k}{'abc'[k % 3]}" for k in range(60)])) is Kind.CODE
+    )
     models = pl.Series([f"KX-{k}" for k in range(60)] + [f"{c}X-{c}" for c in "abcdef"])
     assert kind_of_values("model", models) is not Kind.NUMBER

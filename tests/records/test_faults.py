@@ -7,7 +7,8 @@ import pyarrow as pa
 import pytest
 
 from kolchin.errors import DataError
-from kolchin.records import Categorical, DataWarning, Field, Records, encoding
+from kolchin.records import Categorical, DataWarning, Field, Records
+from kolchin.records.fields import encoding
 
 GOOD = {"sex": ["f", "m", "f", "f"], "year": [1970, 1981, 1970, 1981]}
 

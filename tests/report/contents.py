@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 import kolchin as kp
-from kolchin.records.texts import Texts
+from kolchin.records.columns.column_texts import Texts
 from kolchin.report import Content
 from kolchin.simulation import simulate_paper
 

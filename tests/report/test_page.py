@@ -12,20 +12,19 @@ import pytest
 from contents import HOSTILE, hostile, large, sampled, texts, tiny
 from pages import Page
 
-from kolchin.records.parquet import Parts
-from kolchin.records.texts import Texts
-from kolchin.report import (
+from kolchin.records.columns.column_texts import Texts
+from kolchin.records.files.parquet import Parts
+from kolchin.report import charts, render
+from kolchin.report.sections import (
     candidates,
     changes,
-    charts,
     diagnostics,
     fields,
     groups,
     pairs,
     parameters,
-    render,
 )
-from kolchin.report.words import NOT_CONVERGED
+from kolchin.report.wording import NOT_CONVERGED
 
 CONTENTS = {"sampled": sampled, "large": large, "tiny": tiny, "hostile": hostile}
 

@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 
 import kolchin as kp
-from kolchin.comparison.parts import Parts
+from kolchin.comparison.compared_pairs import Parts
 from kolchin.report import Content
-from kolchin.resolution.inputs import Input
-from kolchin.resolution.session import is_finished
+from kolchin.resolution.running.session import is_finished
+from kolchin.resolution.tables.input_table import Input
 
 NAMES = ("anna", "berta", "carla", "dora", "emma", "frieda", "gerda", "hanna", "ida", "jana")
 SHORT = {"chains": 2, "draws": 20, "seed": 3}

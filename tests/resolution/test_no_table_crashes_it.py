@@ -12,7 +12,7 @@ import kolchin as kp
 import kolchin.report
 from kolchin.cli import app
 from kolchin.records import DataWarning
-from kolchin.resolution.goldenfiles import write_golden
+from kolchin.resolution.golden.golden_files import write_golden
 
 render = kolchin.report.render
 """The page itself, which the tests of this folder leave out."""
@@ -95,8 +95,8 @@ def lower_sizes(monkeypatch):
             monkeypatch.setattr("kolchin.sampling.layout.RECORDS_A_BLOCK", 8)
             monkeypatch.setattr("kolchin.sampling.layout.MOST_CUT", 1.0)
         if way in ("keys", "both"):
-            monkeypatch.setattr("kolchin.comparison.candidates.FEWEST", 60)
-            monkeypatch.setattr("kolchin.comparison.chance.SAMPLED_PAIRS", 400)
+            monkeypatch.setattr("kolchin.comparison.blocking.blocked_pairs.FEWEST", 60)
+            monkeypatch.setattr("kolchin.comparison.levels.level_chances.SAMPLED_PAIRS", 400)
             monkeypatch.setattr("kolchin.sampling.candidates.ALL_PAIRS_UP_TO", 10)
 
     return lower

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 import kolchin as kp
 from kolchin.cli import app
 from kolchin.errors import DataError
-from kolchin.resolution.adding import Asked, grown
+from kolchin.resolution.tables.changed_rows import Asked, grown
 from kolchin.simulation.people import simulate_people
 
 HOW = {"chains": 2, "draws": 60, "seed": 1, "progress": False}
@@ -91,7 +91,7 @@ def test_updates_follow_each_other(people, before, monkeypatch):
     table, truth = people
     one = before.update(table[N_OLD:575])
     two = one.update(table[575:])
-    monkeypatch.setattr("kolchin.resolution.extending.MUCH_NEW", 0.05)
+    monkeypatch.setattr("kolchin.resolution.running.grown_models.MUCH_NEW", 0.05)
     assert not [note for note in one.notes if "'kolchin resume'" in note]
     assert [note for note in two.notes if note.startswith("8% of the records were added")]
     assert two.evaluate(truth)["point_estimate"]["f1"] > 0.98

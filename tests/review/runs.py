@@ -5,9 +5,9 @@ import polars as pl
 
 from kolchin.posterior import Posterior
 from kolchin.posterior.draws import Draw
-from kolchin.records.texts import Texts
+from kolchin.records.columns.column_texts import Texts
 from kolchin.review import Content
-from kolchin.review.answers import Answer, AnswersFile, now
+from kolchin.review.answers_file import Answer, AnswersFile, now
 from kolchin.review.desk import Desk
 from kolchin.review.queues import group_questions, pair_questions
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from runs import content_in
 
-from kolchin.review.answers import Answer, now
+from kolchin.review.answers_file import Answer, now
 from kolchin.review.audit import audit_questions, audit_words, draw_sample, estimates, read_audit
 from kolchin.review.desk import Desk
 from kolchin.review.strata import Stratum, precision, recall

@@ -9,7 +9,7 @@ import time
 import pytest
 from runs import content_in, desk_in
 
-from kolchin.review.answers import AnswersFile
+from kolchin.review.answers_file import AnswersFile
 from kolchin.review.desk import Desk
 from kolchin.review.queues import PAIRS, Question, group_questions, pair_questions
 from kolchin.review.server import Review

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from kolchin.review.answers import Answer
+from kolchin.review.answers_file import Answer
 from kolchin.review.rates import answers_that_count, reviewers_rate
 
 

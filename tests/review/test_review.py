@@ -9,9 +9,9 @@ import pytest
 from runs import desk_in, write_many
 
 from kolchin.errors import DataError
-from kolchin.records.texts import Texts
-from kolchin.review.answers import Answer, AnswersFile, latest, now
-from kolchin.review.labels import read_labels
+from kolchin.records.columns.column_texts import Texts
+from kolchin.review.answers_file import Answer, AnswersFile, latest, now
+from kolchin.review.other_labels import read_labels
 from kolchin.review.server import Review
 
 

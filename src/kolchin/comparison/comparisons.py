@@ -8,33 +8,31 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kolchin.comparison.base import MISSING, Floats, Levels
-from kolchin.comparison.candidates import Candidates, find
-from kolchin.comparison.chance import Bands, agreeing_pairs, bands_among, chances
-from kolchin.comparison.companions import (
-    Companions,
+from kolchin.comparison.blocking.blocked_pairs import Candidates, find
+from kolchin.comparison.blocking.missed_links import likely_links, missed_share
+from kolchin.comparison.blocking.pair_budget import Used
+from kolchin.comparison.compared_pairs import Parts
+from kolchin.comparison.comparing import Compared, Tools, compared, tools_for
+from kolchin.comparison.kinds.base import MISSING, Floats, Levels
+from kolchin.comparison.kinds.preparing import Prepared, prepare_all
+from kolchin.comparison.levels.companions import (
     chances_beside,
     companions_of,
     with_companions,
     without_alike,
 )
-from kolchin.comparison.gathering import Used
-from kolchin.comparison.missed import likely_links, missed_share
-from kolchin.comparison.parts import Parts
-from kolchin.comparison.possible import Possible
-from kolchin.comparison.portions import Compared, Tools, compared, tools_for
-from kolchin.comparison.preparing import Prepared, prepare_all
-from kolchin.comparison.swapping import (
+from kolchin.comparison.levels.level_chances import Bands, agreeing_pairs, bands_among, chances
+from kolchin.comparison.levels.repeated_words import mark_told
+from kolchin.comparison.levels.swapped_values import (
     SWAPPED,
-    Couple,
     chance_of_swapped,
     couples_of,
     with_swapped,
 )
-from kolchin.comparison.telling import mark_told
+from kolchin.comparison.possible import Possible
 from kolchin.records import Records
-from kolchin.records.fields import Field
-from kolchin.work import Work, here
+from kolchin.records.fields.declarations import Field
+from kolchin.workplace import Work, here
 
 
 @dataclasses.dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kolchin.comparison.base import Codes, Floats
+from kolchin.comparison.kinds.base import Codes, Floats
 
 SAMPLED_PAIRS = 300_000
 MOST_DRAWN = 20 * SAMPLED_PAIRS

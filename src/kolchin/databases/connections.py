@@ -5,7 +5,7 @@ from typing import Any
 import polars as pl
 
 from kolchin.databases.base import Database, quoted
-from kolchin.databases.columns import expected
+from kolchin.databases.column_types import expected
 
 
 class Connection(Database):

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from kolchin.databases.base import Writable, quoted
-from kolchin.databases.columns import expected
+from kolchin.databases.column_types import expected
 from kolchin.databases.sqlite import frame_of
 from kolchin.errors import DataError, MissingExtraError
 

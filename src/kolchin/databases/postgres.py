@@ -7,7 +7,7 @@ import polars as pl
 
 from kolchin.databases.addresses import hidden
 from kolchin.databases.base import Writable, quoted
-from kolchin.databases.columns import expected, numbers
+from kolchin.databases.column_types import expected, numbers
 from kolchin.databases.sqlite import frame_of
 from kolchin.errors import DataError, MissingExtraError
 

@@ -8,7 +8,7 @@ from kolchin.databases.base import Database
 from kolchin.databases.connections import Connection
 from kolchin.databases.opening import opened_database
 from kolchin.errors import DataError
-from kolchin.records.findings import some, suggestion
+from kolchin.records.faults_and_notes import some, suggestion
 
 
 def read_database(source: Any, table: str | None, query: str | None) -> pl.DataFrame:

@@ -8,7 +8,7 @@ import polars as pl
 from polars import selectors
 
 from kolchin.databases.base import Writable, quoted
-from kolchin.databases.columns import column_of
+from kolchin.databases.column_types import column_of
 from kolchin.errors import DataError
 
 TABLES = (

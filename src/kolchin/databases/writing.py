@@ -15,7 +15,7 @@ import polars as pl
 from kolchin.databases.base import Database, Writable, quoted
 from kolchin.databases.opening import opened_database
 from kolchin.errors import DataError
-from kolchin.records.findings import some
+from kolchin.records.faults_and_notes import some
 
 RUN = "run"
 RUNS = "runs"

@@ -20,10 +20,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from kolchin import kernels
 from kolchin.comparison import Comparisons
-from kolchin.comparison.base import falling_weights
-from kolchin.comparison.numbering import distinct_rows
-from kolchin.comparison.pairs import Lists, listed
-from kolchin.comparison.parts import Parts
+from kolchin.comparison.compared_pairs import Parts
+from kolchin.comparison.distinct_rows import find_distinct_rows
+from kolchin.comparison.kinds.base import falling_weights
+from kolchin.comparison.pairs_by_record import Lists, listed
 from kolchin.errors import ModelError
 from kolchin.likelihoods import error_counts
 from kolchin.likelihoods.chance import Coincidences, chances_of_values
@@ -238,7 +238,7 @@ class Exemplar:
     def _factors(self) -> Factors:
         """What stays the same of the evidence of patterns; found when it is asked for first."""
         if self._known_factors is None:
-            rows, vector = distinct_rows(list(self.place.T))
+            rows, vector = find_distinct_rows(list(self.place.T))
             gains = kept_gains(self.place, self.constant, self._replaced, int(self.offsets[-1]))
             self._known_factors = Factors(self.place[rows], vector, gains)
         return self._known_factors
@@ -270,7 +270,7 @@ class Exemplar:
         constant = -np.log(np.where(seen, compared.chance, 1.0))
         bands = np.zeros_like(compared.levels) if compared.bands is None else compared.bands
         told_apart = [*place.T, *constant.view(np.int64).T, *bands.T]
-        first, pattern = distinct_rows(told_apart)
+        first, pattern = find_distinct_rows(told_apart)
         self.bands: NDArray[np.int8] = bands[first]
         masks = np.arange(1 << self.n_fields)
         both = (masks[:, None] >> np.arange(self.n_fields)) & 1 == 1
@@ -297,7 +297,7 @@ class Exemplar:
         self._blur(beyond < -margin, values)
         near = np.rint(np.clip(beyond, -margin, margin) / step).astype(np.int64)
         place, constant, number = self.place[:n], self.constant[:n], self._number
-        rows, which = distinct_rows([*place.T, near])
+        rows, which = find_distinct_rows([*place.T, near])
         self._number = np.bincount(which, number).astype(float)
         means = [np.bincount(which, number * gain) / self._number for gain in constant.T]
         self.place = np.concatenate([place[rows], self.place[n:]])

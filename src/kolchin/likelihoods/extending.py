@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin.comparison import Comparisons
-from kolchin.comparison.adding import Added
-from kolchin.comparison.numbering import distinct_rows
-from kolchin.comparison.parts import Parts
+from kolchin.comparison.added_records import Added
+from kolchin.comparison.compared_pairs import Parts
+from kolchin.comparison.distinct_rows import find_distinct_rows
 from kolchin.likelihoods.chance import chances_of_values
 from kolchin.likelihoods.exemplar import AsCompared, Exemplar
 from kolchin.parameters import FloatArray, IntArray
@@ -35,7 +35,7 @@ def extended(learnt: Exemplar, known: Comparisons, row_now: IntArray, added: Add
     n_known = len(known.outcomes)
     levels = np.concatenate([known.outcomes, added.levels])
     bands = np.concatenate([known.outcome_bands, added.bands])
-    rows, which = distinct_rows([*levels.T, *bands.T])
+    rows, which = find_distinct_rows([*levels.T, *bands.T])
     levels, bands = levels[rows], bands[rows]
     parts = _joined_parts(known, row_now, added.pairs, which[n_known:])
     gains = _gains(learnt, known, levels[n_known:], bands[n_known:])

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kolchin.comparison.base import falling_weights
+from kolchin.comparison.kinds.base import falling_weights
 from kolchin.likelihoods import error_counts
 from kolchin.likelihoods.chance import Coincidences
 from kolchin.likelihoods.dependence import Dependence, Masks, typed_twice

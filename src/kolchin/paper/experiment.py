@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from kolchin.evaluation import evaluate
 from kolchin.paper.printed import STATISTICS
 from kolchin.paper.run import Box, Effort, Run, RunResult, current_version
-from kolchin.posterior.diagnostics import convergence
+from kolchin.posterior.convergence import convergence
 from kolchin.posterior.scores import pairwise_draws
 from kolchin.simulation import paper_dataset, simulate_paper
 

@@ -12,14 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from kolchin.errors import DataError
 from kolchin.partitions import NO_SOURCES, Labels, Sources
-from kolchin.posterior import diagnostics as _diagnostics
+from kolchin.posterior import convergence as _diagnostics
+from kolchin.posterior import draws_on_disk as _storage
 from kolchin.posterior import links as _links
 from kolchin.posterior import point_estimate as _point_estimate
 from kolchin.posterior import scores as _scores
-from kolchin.posterior import statistics as _statistics
-from kolchin.posterior import storage as _storage
-from kolchin.posterior.distinct import DistinctClusters, distinct_clusters
-from kolchin.posterior.packing import Chain, check_draws, concatenate, pack_chain, plain
+from kolchin.posterior import size_statistics as _statistics
+from kolchin.posterior.distinct_clusters import DistinctClusters, distinct_clusters
+from kolchin.posterior.episodes import Chain, check_draws, concatenate, pack_chain, plain
 
 LARGEST_LABELS = 4 * 2**30
 """Bytes of labels that are built at once; beyond, draws are taken one by one."""

@@ -21,7 +21,7 @@ from kolchin.partitions import NO_SOURCES, NOTHING_CERTAIN, Certain, Labels, Sou
 from kolchin.posterior.links import checked_labels, linked_pairs
 
 if TYPE_CHECKING:
-    from kolchin.posterior.distinct import DistinctClusters
+    from kolchin.posterior.distinct_clusters import DistinctClusters
     from kolchin.posterior.draws import Posterior
 
 LOSSES = ("vi", "binder", "paper")

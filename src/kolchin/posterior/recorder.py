@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from kolchin.errors import DataError
 from kolchin.posterior.draws import Posterior
-from kolchin.posterior.packing import Chain, arranged, plain
-from kolchin.posterior.statistics import NAMES, statistics_of
+from kolchin.posterior.episodes import Chain, arranged, plain
+from kolchin.posterior.size_statistics import NAMES, statistics_of
 from kolchin.posterior.traces import Traces
 
 Int32s = NDArray[np.int32]

@@ -1,8 +1,11 @@
 """A source table becomes records: reading, cleaning, inference, field declarations, encoding."""
 
-from kolchin.records.choices import choices_text, write_choices
-from kolchin.records.cleaning import MISSING_MARKERS
-from kolchin.records.fields import (
+from kolchin.records.columns.cleaning import MISSING_MARKERS
+from kolchin.records.columns.column_kinds import Kind
+from kolchin.records.columns.column_reports import column_table
+from kolchin.records.columns.inference import ColumnReport
+from kolchin.records.faults_and_notes import DataWarning
+from kolchin.records.fields.declarations import (
     Categorical,
     Code,
     Compared,
@@ -15,12 +18,9 @@ from kolchin.records.fields import (
     Text,
     Words,
 )
-from kolchin.records.findings import DataWarning
-from kolchin.records.inference import ColumnReport
+from kolchin.records.fields.field_choices import choices_text, write_choices
 from kolchin.records.loading import Inspection, Loaded, inspect, load
 from kolchin.records.records import Records
-from kolchin.records.reports import column_table
-from kolchin.records.shapes import Kind
 
 __all__ = [
     "MISSING_MARKERS",

@@ -11,18 +11,16 @@ import numpy as np
 import polars as pl
 
 from kolchin.options import option
-from kolchin.records.choices import SUFFIX, Choice, read_choices
-from kolchin.records.cleaning import (
+from kolchin.records.columns.cleaning import (
     Cleaned,
     Cleaning,
     cleaned_weights,
     cleaning,
 )
-from kolchin.records.columns import Table, open_table
-from kolchin.records.encoding import encode_fields
-from kolchin.records.fields import Categorical, Field, FieldLike, declared
-from kolchin.records.findings import Findings, suggestion
-from kolchin.records.inference import (
+from kolchin.records.columns.column_kinds import Kind, kind_of_values
+from kolchin.records.columns.column_reports import column_table, note_markers, note_names
+from kolchin.records.columns.column_texts import Texts
+from kolchin.records.columns.inference import (
     ColumnReport,
     choose,
     kind_of_field,
@@ -30,14 +28,16 @@ from kolchin.records.inference import (
     own_id,
     settled,
 )
+from kolchin.records.columns.open_tables import Table, open_table
+from kolchin.records.columns.repeated_columns import without_repeats
+from kolchin.records.columns.roles import WHY, Roles, check_roles, ids_of, row_numbers, text_of
+from kolchin.records.faults_and_notes import Findings, suggestion
+from kolchin.records.fields.declarations import Categorical, Field, FieldLike, declared
+from kolchin.records.fields.encoding import encode_fields
+from kolchin.records.fields.field_choices import SUFFIX, Choice, read_choices
+from kolchin.records.files.column_renames import Renames
 from kolchin.records.records import Records
-from kolchin.records.renaming import Renames
-from kolchin.records.repeating import without_repeats
-from kolchin.records.reports import column_table, note_markers, note_names
-from kolchin.records.roles import WHY, Roles, check_roles, ids_of, row_numbers, text_of
-from kolchin.records.shapes import Kind, kind_of_values
-from kolchin.records.texts import Texts
-from kolchin.work import Work
+from kolchin.workplace import Work
 
 FieldsLike = Iterable[FieldLike] | FieldLike | os.PathLike[str] | None
 CODES = "codes"

@@ -8,9 +8,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from kolchin.records.cleaning import AS_IT_IS, clean_table
-from kolchin.records.encoding import Column, encode_codes, encode_fields
-from kolchin.records.fields import (
+from kolchin.records.columns.cleaning import AS_IT_IS, clean_table
+from kolchin.records.columns.inference import choose, inferred, limited, settled
+from kolchin.records.columns.values import take
+from kolchin.records.faults_and_notes import Findings
+from kolchin.records.fields.declarations import (
     Categorical,
     Category,
     Compared,
@@ -18,11 +20,9 @@ from kolchin.records.fields import (
     FieldLike,
     declared,
 )
-from kolchin.records.findings import Findings
-from kolchin.records.inference import choose, inferred, limited, settled
-from kolchin.records.reading import read_table
-from kolchin.records.values import take
-from kolchin.records.vocabulary import Vocabulary
+from kolchin.records.fields.encoding import Column, encode_codes, encode_fields
+from kolchin.records.fields.vocabulary import Vocabulary
+from kolchin.records.files.any_table import read_table
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)

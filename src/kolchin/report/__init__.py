@@ -1,6 +1,6 @@
 """The report: one self-contained page of HTML that says what was found and how sure it is."""
 
-from kolchin.report.content import Content
+from kolchin.report.report_content import Content
 
 __all__ = ["Content", "render"]
 

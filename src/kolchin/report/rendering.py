@@ -7,10 +7,11 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from kolchin.report import (
+from kolchin.report import charts
+from kolchin.report.report_content import Content
+from kolchin.report.sections import (
     candidates,
     changes,
-    charts,
     confidence,
     diagnostics,
     evaluation,
@@ -21,8 +22,7 @@ from kolchin.report import (
     parameters,
     provenance,
 )
-from kolchin.report.content import Content
-from kolchin.report.words import NOT_CONVERGED, count, percent, text
+from kolchin.report.wording import NOT_CONVERGED, count, percent, text
 
 Charts = dict[str, charts.Spec]
 

@@ -1,9 +1,9 @@
 """From a user's table to a decision: one call, one directory, nothing lost."""
 
-from kolchin.resolution.changes import Changes, diff
-from kolchin.resolution.explanation import Explanation
 from kolchin.resolution.resolving import resolve, resume
-from kolchin.resolution.result import Result
+from kolchin.resolution.results.explanation import Explanation
+from kolchin.resolution.results.result import Result
+from kolchin.resolution.results.result_differences import Changes, diff
 from kolchin.resolution.updating import add
 
 __all__ = ["Changes", "Explanation", "Result", "add", "diff", "resolve", "resume"]

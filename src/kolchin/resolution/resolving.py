@@ -16,24 +16,24 @@ from kolchin.parameters import Gamma, Hyper
 from kolchin.partitions import NO_SOURCES
 from kolchin.priors import Prior
 from kolchin.records import DataWarning
-from kolchin.records.fields import FieldLike
+from kolchin.records.fields.declarations import FieldLike
+from kolchin.records.files.column_renames import Renames
 from kolchin.records.loading import load
-from kolchin.records.renaming import Renames
-from kolchin.resolution.conditioning import read_reviewed
-from kolchin.resolution.directory import RunDirectory
-from kolchin.resolution.display import Display, Watcher
-from kolchin.resolution.extending import without_base
-from kolchin.resolution.formulas import formula_notes
-from kolchin.resolution.inputs import Input, check_fields_can_be_kept
-from kolchin.resolution.known import Given, read_known
-from kolchin.resolution.outweighing import too_weak
-from kolchin.resolution.result import Result
-from kolchin.resolution.session import Session
-from kolchin.resolution.settings import AUTO, Settings, limit_for, limit_of, source_numbers
-from kolchin.resolution.source import check_unchanged, opened, repeatable
-from kolchin.resolution.stopwatch import Stopwatch
+from kolchin.resolution.results.outweighed_fields import too_weak
+from kolchin.resolution.results.result import Result
+from kolchin.resolution.results.spreadsheet_formulas import formula_notes
+from kolchin.resolution.running.directory import RunDirectory
+from kolchin.resolution.running.grown_models import without_base
+from kolchin.resolution.running.progress_display import Display, Watcher
+from kolchin.resolution.running.review_answers import read_reviewed
+from kolchin.resolution.running.session import Session
+from kolchin.resolution.running.settings import AUTO, Settings, limit_for, limit_of, source_numbers
+from kolchin.resolution.running.stopwatch import Stopwatch
+from kolchin.resolution.tables.answer_tables import Given, read_known
+from kolchin.resolution.tables.input_table import Input, check_fields_can_be_kept
+from kolchin.resolution.tables.table_source import check_unchanged, opened, repeatable
 from kolchin.threads import at_most
-from kolchin.work import Work, workplace
+from kolchin.workplace import Work, workplace
 
 BEGINNING = ("updated", "format", "version")
 """What is no part of what a run is asked for."""

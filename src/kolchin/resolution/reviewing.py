@@ -10,16 +10,16 @@ import numpy as np
 import polars as pl
 
 from kolchin.errors import DataError
-from kolchin.resolution.cautions import FEWEST_PAIRS, MOST_DOUBTS, OPEN, Doubt, differing
+from kolchin.resolution.results.cautions import FEWEST_PAIRS, MOST_DOUBTS, OPEN, Doubt, differing
 from kolchin.review import AnswersFile, Content
-from kolchin.review.answers import FILE, Answer
-from kolchin.review.content import Kind
+from kolchin.review.answers_file import FILE, Answer
 from kolchin.review.counting import Queues
-from kolchin.review.labels import Imported, read_labels
+from kolchin.review.other_labels import Imported, read_labels
 from kolchin.review.rates import answers_that_count
+from kolchin.review.review_content import Kind
 
 if TYPE_CHECKING:
-    from kolchin.resolution.result import Result
+    from kolchin.resolution.results.result import Result
     from kolchin.review.server import Review
 
 HIDDEN = ("id", "truth")
@@ -58,9 +58,9 @@ class RunRecount:
 
     def waiting(self, answers: Sequence[Answer]) -> int:
         """Return how many answers the run does not know yet, or that were taken back since."""
-        from kolchin.resolution.directory import RunDirectory
-        from kolchin.resolution.inputs import Input
-        from kolchin.resolution.settings import Settings
+        from kolchin.resolution.running.directory import RunDirectory
+        from kolchin.resolution.running.settings import Settings
+        from kolchin.resolution.tables.input_table import Input
 
         if self._reviewed is None:
             run = RunDirectory(self.directory)
@@ -74,7 +74,7 @@ class RunRecount:
     def count(self) -> tuple[Content, Queues]:
         """Let all answers count, from where the chains are."""
         from kolchin.resolution.resolving import resume
-        from kolchin.resolution.result import Result
+        from kolchin.resolution.results.result import Result
 
         resume(self.directory, progress=False)
         self._reviewed = None
@@ -129,8 +129,8 @@ def _kinds(result: "Result") -> tuple[Kind, ...]:
 
 def import_answers(directory: Path, file: Path, reviewer: str | None) -> Imported:
     """Add labels of another tool to the answers of a run; return them and what to tell."""
-    from kolchin.resolution.directory import RunDirectory
-    from kolchin.resolution.inputs import Input
+    from kolchin.resolution.running.directory import RunDirectory
+    from kolchin.resolution.tables.input_table import Input
 
     run = RunDirectory(directory)
     run.asked()

@@ -12,14 +12,14 @@ import numpy as np
 from kolchin.errors import DataError
 from kolchin.model import Model
 from kolchin.posterior import Posterior
-from kolchin.posterior.storage import part_path, save
-from kolchin.resolution.adding import Asked, Grown, grown
-from kolchin.resolution.directory import RESULTS, RunDirectory
-from kolchin.resolution.display import Display
-from kolchin.resolution.extending import extended_model, without_base
-from kolchin.resolution.identity import Before
-from kolchin.resolution.session import Session, write_results
-from kolchin.resolution.settings import AUTO, limit_for
+from kolchin.posterior.draws_on_disk import part_path, save
+from kolchin.resolution.running.directory import RESULTS, RunDirectory
+from kolchin.resolution.running.grown_models import extended_model, without_base
+from kolchin.resolution.running.progress_display import Display
+from kolchin.resolution.running.session import Session, write_results
+from kolchin.resolution.running.settings import AUTO, limit_for
+from kolchin.resolution.tables.changed_rows import Asked, Grown, grown
+from kolchin.resolution.tables.entity_numbers import Before
 from kolchin.sampling.updating import updated
 from kolchin.threads import at_most
 
@@ -28,7 +28,7 @@ OUTDATED = (*RESULTS, "golden.csv", "golden_values.csv", "posterior")
 """What is of the run as it was, and not of what it has become."""
 
 if TYPE_CHECKING:
-    from kolchin.resolution.result import Result
+    from kolchin.resolution.results.result import Result
 
 
 def update(
@@ -76,7 +76,7 @@ def _drawn_given_parameters(
     seed: int | None,
     display: Display,
 ) -> "Result":
-    from kolchin.resolution.result import Result
+    from kolchin.resolution.results.result import Result
 
     began = time.monotonic()
     display.phase("comparing the new records")
@@ -145,7 +145,7 @@ def add(
 
     The run is replaced when all is written: until then the old one is as it was.
     """
-    from kolchin.resolution.result import Result
+    from kolchin.resolution.results.result import Result
 
     result = Result.load(path)
     update = partial(

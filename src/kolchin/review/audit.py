@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from kolchin.errors import DataError
 from kolchin.files import replacing
-from kolchin.review.answers import DIFFERENT, FILE, SAME, Answer, AnswersFile, latest, pair_of
-from kolchin.review.content import Content
+from kolchin.review.answers_file import DIFFERENT, FILE, SAME, Answer, AnswersFile, latest, pair_of
 from kolchin.review.queues import AUDIT, Question
+from kolchin.review.review_content import Content
 from kolchin.review.strata import Estimate, Stratum, precision, recall
 
 SAMPLE = "audit.json"

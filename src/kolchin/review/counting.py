@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from kolchin.errors import DataError, KolchinError
-from kolchin.review.answers import Answer
-from kolchin.review.content import Content
+from kolchin.review.answers_file import Answer
 from kolchin.review.queues import Question
+from kolchin.review.review_content import Content
 
 Queues = dict[str, list[Question]]
 

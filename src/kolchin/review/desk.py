@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from kolchin.errors import DataError
-from kolchin.review.answers import (
+from kolchin.review.answers_file import (
     DIFFERENT,
     FILE,
     SAME,
@@ -22,9 +22,9 @@ from kolchin.review.answers import (
     now,
     pair_of,
 )
-from kolchin.review.content import Content
 from kolchin.review.counting import Counting, Queues, Recount
 from kolchin.review.queues import AUDIT, GROUPS, Question, stopping_words
+from kolchin.review.review_content import Content
 
 MOST_AT_ONCE = 50
 MOST_SHOWN = 40

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kolchin.review.content import Content
+from kolchin.review.review_content import Content
 
 PAIRS, GROUPS, AUDIT = "pairs", "groups", "audit"
 OPEN = (0.01, 0.99)

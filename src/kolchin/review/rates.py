@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kolchin.answers import SMALLEST_ERROR, Known
-from kolchin.review.answers import DIFFERENT, SAME, Answer, Pair, latest
+from kolchin.review.answers_file import DIFFERENT, SAME, Answer, Pair, latest
 
 PRIOR = (1.0, 19.0)
 """The Beta prior of the rate."""

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin import kernels
-from kolchin.comparison.parts import Place
+from kolchin.comparison.compared_pairs import Place
 from kolchin.likelihoods import DirichletCategorical, Exemplar
 from kolchin.model import Model
 from kolchin.parameters import FloatArray, IntArray
 from kolchin.partitions import clashing
 from kolchin.sampling.layout import Layout
-from kolchin.work import Work, held
+from kolchin.workplace import Work, held
 
 ALL_PAIRS_UP_TO = 8_000
 """Tables of at most this many records have all their pairs scored."""

@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin import kernels
+from kolchin.comparison.compared_pairs import Place
 from kolchin.comparison.kernels import place_entries, sort_neighbours
-from kolchin.comparison.parts import Place
 from kolchin.likelihoods import Exemplar
 from kolchin.model import Model
 from kolchin.sampling.candidates import answers_of, kernel_data, of_equality
 from kolchin.sampling.layout import Layout
 from kolchin.store import Joined, Store
-from kolchin.work import Work, held
+from kolchin.workplace import Work, held
 
 GROUND = "ground"
 PLACES = "places"

@@ -12,7 +12,7 @@ from kolchin.sampling.loose import loose_pairs
 from kolchin.sampling.proposals import CANDIDATES, Proposals, Saw
 from kolchin.sampling.shards import Learnt
 from kolchin.store import Store
-from kolchin.work import held
+from kolchin.workplace import held
 
 
 class Standing(NamedTuple):

@@ -21,7 +21,7 @@ from kolchin.sampling.learning import Learning, Standing, learn, learnt
 from kolchin.sampling.proposals import Proposals
 from kolchin.sampling.shards import Advance, Learnt, Sent, advance
 from kolchin.store import Store
-from kolchin.work import held
+from kolchin.workplace import held
 
 Rings = NDArray[np.int32]
 

@@ -28,7 +28,7 @@ from kolchin.sampling.proposals import CANDIDATES, Proposals
 from kolchin.sampling.rounds import Hands, OnEngine, OnThreads
 from kolchin.sampling.starts import STARTS, start_labels
 from kolchin.sampling.weights import can_be_sharded
-from kolchin.work import Work, workplace
+from kolchin.workplace import Work, workplace
 
 SECONDS_BETWEEN_LOOKS = 0.25
 HELD = 8

@@ -15,7 +15,7 @@ from kolchin import kernels
 from kolchin.errors import DataError
 from kolchin.likelihoods.exemplar import Ratios
 from kolchin.posterior import Posterior, Recorder
-from kolchin.posterior.packing import Chain as Store
+from kolchin.posterior.episodes import Chain as Store
 from kolchin.posterior.recorder import recorded
 from kolchin.sampling.runner import Run
 

@@ -23,8 +23,8 @@ from kolchin.model import FIELD_PARAMETERS, Model
 from kolchin.parameters import IntArray, Values
 from kolchin.partitions import size_counts
 from kolchin.posterior import Posterior
-from kolchin.posterior.packing import Chain as Store
-from kolchin.posterior.packing import arranged
+from kolchin.posterior.episodes import Chain as Store
+from kolchin.posterior.episodes import arranged
 from kolchin.priors import Prior
 from kolchin.records import Compared
 from kolchin.sampling.candidates import candidate_pairs

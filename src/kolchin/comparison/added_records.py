@@ -1,0 +1,86 @@
+"""Records that are added to a table that was compared: their pairs, in the terms of that table.
+
+Which values are frequent, which columns may be swapped and which fields go with a text is as it
+was; so a pair of added records says what the same values said before.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from kolchin.comparison.blocking.blocked_pairs import find
+from kolchin.comparison.blocking.pair_budget import together
+from kolchin.comparison.comparing import tools_for
+from kolchin.comparison.comparisons import Comparisons
+from kolchin.comparison.kinds.base import Levels
+from kolchin.comparison.kinds.preparing import Prepared, prepare_all
+from kolchin.comparison.levels.companions import companions_of, with_companions
+from kolchin.comparison.levels.level_chances import Bands, bands_of
+from kolchin.comparison.levels.repeated_words import mark_told
+from kolchin.comparison.levels.swapped_values import couple_of
+from kolchin.comparison.possible import Possible
+from kolchin.records import Records
+from kolchin.workplace import here
+
+
+class Added(NamedTuple):
+    """Pairs i < j with an added record, sorted, their levels and bands by field; who shows what."""
+
+    pairs: NDArray[np.int32]
+    levels: Levels
+    bands: Levels
+    shows: NDArray[np.bool_]
+
+
+def compare_added(
+    before: Records,
+    known: Comparisons,
+    records: Records,
+    is_added: NDArray[np.bool_],
+    keys: Sequence[Sequence[str]] = (),
+) -> Added:
+    """Find and compare the candidate pairs that have an added record.
+
+    ``known`` are the comparisons of the records ``before``; ``records`` are all there are now.
+    """
+    prepared = mark_told(prepare_all(records, None))
+    used = [one for one in prepared if one.comparing is not None]
+    earlier = [one for one in mark_told(prepare_all(before, None)) if one.comparing is not None]
+    companions = companions_of(earlier)
+    bands = [_as_before(old, new) for old, new in zip(earlier, used, strict=True)]
+    couples = tuple(couple_of(used, f, g) for f, g in known.swappable)
+    pairs = _pairs_of(prepared, is_added, keys)
+    tools = tools_for(
+        *(used, couples, with_companions(bands, companions), companions, len(pairs)),
+        Possible.of(len(records)),
+    )
+    shows = np.column_stack([one.codes >= 0 for one in used])
+    return Added(pairs, *tools.outcomes(pairs), shows)
+
+
+def _pairs_of(
+    prepared: Sequence[Prepared], is_added: NDArray[np.bool_], keys: Sequence[Sequence[str]]
+) -> NDArray[np.int32]:
+    """Return the candidate pairs that have an added record."""
+    work, n_records = here(), is_added.size
+    candidates = find(prepared, keys, work)
+    if candidates.found is None:
+        pairs = np.column_stack(np.triu_indices(n_records, 1)).astype(np.int32)
+    else:
+        pairs, _ = together(work.store, candidates.found, n_records, 0, n_records)
+        work.store.delete(*candidates.names)
+    kept: NDArray[np.int32] = np.ascontiguousarray(pairs[is_added[pairs].any(axis=1)])
+    return kept
+
+
+def _as_before(old: Prepared, new: Prepared) -> Bands:
+    """Return the bands of forms by how frequent they were; forms that were not there are rare."""
+    bands = bands_of(old.counts)
+    known = pl.DataFrame({"form": old.forms, "band": bands.of_form})
+    found = pl.DataFrame({"form": new.forms}).join(
+        known, on="form", how="left", maintain_order="left"
+    )
+    return bands._replace(of_form=found["band"].fill_null(0).to_numpy().astype(np.int8))

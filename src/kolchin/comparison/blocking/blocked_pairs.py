@@ -1,0 +1,238 @@
+"""Candidate pairs: found by many keys at once, in number linear in the records."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from kolchin.comparison.blocking.blocking_features import (
+    Atom,
+    atoms_of,
+    either_way,
+    ordered_by,
+    words_of,
+)
+from kolchin.comparison.blocking.keys import (
+    LIMITS,
+    ORDER,
+    RANK,
+    Cost,
+    Key,
+    Priced,
+    conjunctions,
+    joined,
+    priced,
+)
+from kolchin.comparison.blocking.pair_budget import Found, Gathering, Used
+from kolchin.comparison.blocking.similar_texts import bands_of_grams
+from kolchin.comparison.blocking.word_blocks import blocks_of_words
+from kolchin.comparison.kinds.preparing import Prepared
+from kolchin.errors import DataError
+from kolchin.records.faults_and_notes import suggestion
+from kolchin.store import Shelf
+from kolchin.workplace import Work, here
+
+FEWEST = 500_000
+PAIRS_A_RECORD = 25
+SHARE_OF_A_KEY = 1 / 8
+SHARE_OF_THE_REST = 1 / 2
+NEIGHBOURS = 2
+RECORDS_A_SECTION = 2_500_000
+"""The blocks of a key are looked at in as many parts as there are so many records."""
+
+MOST_ORDERS = 3
+MOST_CONJUNCTIONS = 60
+DEAREST = 10
+"""Keys are not looked at that should give so many times the whole budget by chance alone."""
+
+ENOUGH = 0.5
+"""When two fields together fill this share of the budget, three are not tried."""
+
+
+class Candidates(NamedTuple):
+    """Which pairs are candidates: those that keys have found, or all of few records.
+
+    ``names`` are of all that was put into the store for them.
+    """
+
+    n_pairs: int
+    found: tuple[Found, ...] | None
+    keys: tuple[Used, ...]
+    names: tuple[str, ...] = ()
+
+
+def find(
+    prepared: Sequence[Prepared], given: Sequence[Sequence[str]] = (), work: Work | None = None
+) -> Candidates:
+    """Find pairs of records that may be of one entity.
+
+    Up to about 1,000 records all pairs are candidates. Beyond, keys are taken from the one with
+    the fewest pairs on, until the budget is used up.
+    """
+    work = work or here()
+    n_records = prepared[0].codes.size
+    budget = max(FEWEST, PAIRS_A_RECORD * n_records)
+    _check_keys(prepared, given)
+    n_pairs = n_records * (n_records - 1) // 2
+    if n_pairs <= FEWEST:
+        return Candidates(n_pairs, None, (Used("all pairs", n_pairs, 0, 0),))
+    shelf = Shelf(work.store)
+    order = ordered_by(list(prepared), _most_telling(prepared)[0]).astype(np.int32)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(n_records, dtype=np.int32)
+    shelf.put(ORDER, order)
+    shelf.put(RANK, rank)
+    n_parts = -(-n_records // RECORDS_A_SECTION)
+    gathered = Gathering(work, n_records, budget, n_parts)
+    keys = Keys(prepared, shelf, gathered, budget * SHARE_OF_A_KEY)
+    keys.gather(given)
+    shelf.clear()
+    names = tuple(name for one in gathered.found for name in one.names)
+    used = tuple(one.used for one in gathered.found)
+    return Candidates(int(budget - gathered.left), gathered.found, used, names)
+
+
+def _check_keys(prepared: Sequence[Prepared], given: Sequence[Sequence[str]]) -> None:
+    """Refuse keys of columns that there are not."""
+    names = [one.field.column for one in prepared]
+    for columns in given:
+        if not columns:
+            raise DataError("A key must name at least one column. Got an empty one instead.")
+        for column in [columns] if isinstance(columns, str) else columns:
+            if column not in names:
+                raise DataError(f"No field {column!r} for a key.{suggestion(str(column), names)}")
+
+
+class Keys:
+    """All keys worth trying: what they would give, and which of them are taken."""
+
+    def __init__(
+        self, prepared: Sequence[Prepared], shelf: Shelf, gathered: Gathering, allowance: float
+    ) -> None:
+        self.prepared = prepared
+        self.shelf = shelf
+        self.gathered = gathered
+        self.allowance = allowance
+        # What is not asked for twice: atoms of all fields, by field.
+        self.atoms = [atoms_of(one, field, shelf) for field, one in enumerate(prepared)]
+
+    def gather(self, given: Sequence[Sequence[str]]) -> None:
+        """Take the keys that users gave, then others from the cheapest on, within the budget.
+
+        What is left is spent on larger blocks, and on keys that were too dear at first.
+        """
+        gathered, allowance = self.gathered, self.allowance
+        for one in self._priced([self._given(columns) for columns in given]):
+            cost = one.cost(gathered.left * SHARE_OF_A_KEY, always=True)
+            if cost is not None:
+                gathered.take([(one.key, cost)], always=True)
+        priced = [(one, one.cost(allowance)) for one in self._worth_trying()]
+        affordable = [(one, cost) for one, cost in priced if cost is not None and cost.pairs]
+        affordable.sort(key=lambda one: (one[1].pairs, one[0].key.name))
+        neighbours = list(self._neighbours())
+        wanted = sorted(
+            [*((one.key, cost) for one, cost in affordable), *neighbours],
+            key=lambda one: (one[1].pairs, one[0].name),
+        )
+        taken = dict(zip((key.name for key, _ in wanted), gathered.take(wanted), strict=True))
+        unfinished = [one for one, cost in priced if cost is None] + [
+            one for one, cost in affordable if taken[one.key.name] and cost.capped_blocks
+        ]
+        for one in unfinished:
+            rest = max(gathered.left, 0) * SHARE_OF_THE_REST
+            wider = one.cost(rest, largest=max(LIMITS))
+            if wider is not None and wider.pairs:
+                gathered.take([(one.key, wider)])
+
+    def _given(self, columns: Sequence[str]) -> Key:
+        """Return the key that a user asked for: equal values in all of some columns."""
+        names = [one.field.column for one in self.prepared]
+        columns = [columns] if isinstance(columns, str) else columns
+        return joined([self.atoms[names.index(column)][0] for column in columns])
+
+    def _priced(self, keys: Sequence[Key]) -> list[Priced]:
+        gathered = self.gathered
+        return priced(gathered.work, keys, gathered.n_records, gathered.n_parts)
+
+    def _worth_trying(self) -> Iterator[Priced]:
+        """Give all keys worth trying with what they would give."""
+        atoms = [atom for group in self.atoms for atom in group]
+        alone = self._priced([joined([atom]) for atom in atoms])
+        yield from alone
+        unfinished = [
+            atom
+            for atom, one in zip(atoms, alone, strict=True)
+            if not atom.whole and self._is_unfinished(one)
+        ]
+        for keys in self._other_keys():
+            yield from self._priced(keys)
+        yield from self._conjunctions(unfinished)
+
+    def _is_unfinished(self, one: Priced) -> bool:
+        """Tell whether a key is too dear for all of its blocks."""
+        cost = one.cost(self.allowance)
+        return cost is None or cost.capped_blocks > 0
+
+    def _conjunctions(self, atoms: Sequence[Atom]) -> Iterator[Priced]:
+        """Give the keys of two fields and, where these do not fill the budget, of three.
+
+        Where parts of fields are too dear together, the whole values are tried.
+        """
+        whole = [group[0] for group in self.atoms]
+        most_pairs = self.allowance / SHARE_OF_A_KEY * DEAREST
+        for size in (2, 3):
+            groups = list(conjunctions(atoms, size, most_pairs, MOST_CONJUNCTIONS))
+            found = self._priced([joined(group) for group in groups])
+            yield from found
+            costs = [one.cost(self.allowance) for one in found]
+            spent = sum(cost.pairs for cost in costs if cost is not None)
+            failed = {
+                tuple(atom.field for atom in group): group
+                for group, one in zip(groups, found, strict=True)
+                if self._is_unfinished(one)
+            }
+            yield from self._priced(
+                [
+                    joined([whole[field] for field in fields])
+                    for fields, group in failed.items()
+                    if any(atom is not whole[atom.field] for atom in group)
+                ]
+            )
+            if spent * SHARE_OF_A_KEY >= ENOUGH * self.allowance:
+                break
+
+    def _other_keys(self) -> Iterator[list[Key]]:
+        """Give the keys of single words, swapped columns and shared q-grams, a few at a time."""
+        n_records = self.gathered.n_records
+        for field, one in enumerate(self.prepared):
+            alone = words_of(one, field)
+            every = blocks_of_words(one, field) if alone is None else [alone]
+            for k, words in enumerate(every):
+                names = f"words-{field}-{k}-blocks", f"words-{field}-{k}-records"
+                self.shelf.put(names[0], words.blocks)
+                self.shelf.put(names[1], words.records)
+                yield [Key(words.name, names[:1], words.blocks.size, names[1])]
+        for k, (name, blocks) in enumerate(either_way(self.prepared)):
+            self.shelf.put(f"either-{k}", blocks)
+            yield [Key(name, (f"either-{k}",), n_records)]
+        bands = []
+        for band, blocks in enumerate(bands_of_grams(self.prepared, n_records)):
+            self.shelf.put(f"grams-{band}", blocks)
+            bands.append(Key(f"shared letters {band + 1}", (f"grams-{band}",), n_records))
+        yield bands
+
+    def _neighbours(self) -> Iterator[tuple[Key, Cost]]:
+        """Give the keys of records that come one after the other when sorted by a field."""
+        for field in _most_telling(self.prepared)[:MOST_ORDERS]:
+            one = self.prepared[field]
+            order = ordered_by(list(self.prepared), field)
+            places = order[one.codes[order] >= 0].astype(np.int32)
+            self.shelf.put(f"neighbours-{field}", places)
+            name = f"neighbours by {one.field.column}"
+            key = Key(name, (f"neighbours-{field}",), places.size, window=NEIGHBOURS)
+            yield key, Cost(NEIGHBOURS * places.size, 1, NEIGHBOURS, 0, 0)
+
+
+def _most_telling(prepared: Sequence[Prepared]) -> list[int]:
+    """Return the fields with the most different forms."""
+    return sorted(range(len(prepared)), key=lambda f: -prepared[f].forms.len())

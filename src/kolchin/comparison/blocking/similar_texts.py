@@ -1,0 +1,92 @@
+"""Locality-sensitive hashing: records whose text shares most of its q-grams fall together."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kolchin.comparison.kernels import least_hashes, least_of_fields
+from kolchin.comparison.kinds.base import Codes
+from kolchin.comparison.kinds.preparing import Prepared
+from kolchin.comparison.kinds.strings import Letters, letters_of
+from kolchin.threads import over_ranges
+
+Q = 3
+BANDS = 10
+LONG = 20
+"""Texts of a record are long enough for q-grams from so many letters on, on average."""
+
+ALIKE_BY_CHANCE = 0.12
+"""About the share of q-grams that unrelated records have in common."""
+
+EMPTY = np.uint32(0xFFFFFFFF)
+
+
+def bands_of_grams(prepared: Sequence[Prepared], n_records: int) -> Iterator[NDArray[np.int64]]:
+    """Give blocks a record, one array a band, if texts are long.
+
+    Grams of all fields are taken together, so that swapped columns do no harm. Rows a
+    band grow with the number of records, so that chance pairs a record do not.
+    """
+    used = [
+        one
+        for one in prepared
+        if one.comparing is not None and (one.comparing.spelled or one.comparing.custom)
+    ]
+    n_letters = sum(_letters(one) for one in used) / max(n_records, 1)
+    if n_letters < LONG:
+        return
+    letters = [letters_of(one.forms) for one in used]
+    rows = int(np.clip(np.log(n_records) / -np.log(ALIKE_BY_CHANCE), 2, 6))
+    rng = np.random.default_rng(0)
+    for _ in range(BANDS):
+        seeds = rng.integers(0, 2**63, rows, dtype=np.uint64)
+        yield _blocks(_least(used, letters, seeds, n_records))
+
+
+def _letters(one: Prepared) -> int:
+    lengths = one.forms.str.len_chars().to_numpy()
+    return int(lengths @ one.counts)
+
+
+def _least(
+    used: Sequence[Prepared],
+    letters: Sequence[tuple[Letters, Codes]],
+    seeds: NDArray[np.uint64],
+    n_records: int,
+) -> NDArray[np.uint32]:
+    """Return the least hashes of each record: the least over its fields."""
+    result = np.full((n_records, seeds.size), EMPTY, dtype=np.uint32)
+    for one, of_texts in zip(used, letters, strict=True):
+        of_form = np.full((one.forms.len(), seeds.size), EMPTY, dtype=np.uint32)
+        over_ranges(partial(_hash_forms, of_texts, seeds, of_form), len(of_form))
+        over_ranges(partial(_lower, of_form, one.codes, result), n_records)
+    return result
+
+
+def _hash_forms(
+    texts: tuple[Letters, Codes],
+    seeds: NDArray[np.uint64],
+    out: NDArray[np.uint32],
+    first: int,
+    last: int,
+) -> None:
+    least_hashes(*texts, Q, seeds, first, last, out)
+
+
+def _lower(
+    of_form: NDArray[np.uint32], codes: Codes, out: NDArray[np.uint32], first: int, last: int
+) -> None:
+    least_of_fields(of_form, codes, first, last, out)
+
+
+def _blocks(least: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """Make one number of the hashes of a band; -1 for records without text."""
+    mixed = np.zeros(len(least), dtype=np.uint64)
+    for column in least.T:
+        mixed = (mixed ^ column) * np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= mixed >> np.uint64(32)
+    blocks = (mixed >> np.uint64(1)).astype(np.int64)
+    blocks[least[:, 0] == EMPTY] = -1
+    return blocks

@@ -1,0 +1,1 @@
+"""How values of each kind of field are compared: one kind a file."""

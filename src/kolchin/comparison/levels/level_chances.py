@@ -1,0 +1,164 @@
+"""How often unrelated records show each level: u, and the bands of exact agreement."""
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kolchin.comparison.kernels import write_bands
+from kolchin.comparison.kinds.base import EXACT, Codes, Comparing, Floats, Levels
+from kolchin.comparison.kinds.long_texts import WordsComparing
+from kolchin.comparison.kinds.preparing import Prepared
+from kolchin.comparison.levels.pair_levels import compare_codes
+from kolchin.comparison.levels.similarity_tails import LEAST_SHARE, Tail
+from kolchin.comparison.possible import SAMPLED_PAIRS, Possible
+
+SMOOTHING = 0.5
+BAND_PAIRS = 5.0
+"""Before any pair is seen, levels divide among bands as records do, with the weight of so many."""
+
+COUNTED_RECORDS = 100_000
+"""Of so many records the pairs that agree on two fields are counted, and scaled up."""
+
+BAND = 4
+"""Values of a band differ in frequency by less than this factor."""
+
+
+class Bands(NamedTuple):
+    """The band of each form, and by band the sum of squared frequencies and of frequencies."""
+
+    of_form: NDArray[np.int8]
+    u: Floats
+    m: Floats
+
+
+def bands_of(counts: NDArray[np.int64], squares: Floats | None = None) -> Bands:
+    """Divide forms by how many records have them: 1 to 3, 4 to 15, 16 to 63, and so on.
+
+    ``squares`` stand for the squared frequencies, where not all pairs are possible.
+
+    >>> bands_of(np.array([1, 3, 4])).of_form.tolist()
+    [0, 0, 1]
+    """
+    frequencies = counts / max(int(counts.sum()), 1)
+    squares = frequencies**2 if squares is None else squares
+    bands = (np.log2(np.maximum(counts, 1)) / np.log2(BAND)).astype(np.int8)
+    n_bands = int(bands.max(initial=0)) + 1
+    u, m = np.zeros(n_bands), np.zeros(n_bands)
+    np.add.at(u, bands, squares)
+    np.add.at(m, bands, frequencies)
+    return Bands(bands, u, m)
+
+
+def bands_among(prepared: Prepared, possible: Possible) -> Bands:
+    """Divide the forms of a field, as `bands_of` does, by how often possible pairs agree on them.
+
+    With all pairs possible, the chance that two records agree on a form is its frequency squared:
+    twice the pairs that agree, and each record with itself.
+    """
+    if possible.is_all:
+        return bands_of(prepared.counts)
+    n = max(int(prepared.counts.sum()), 1)
+    share = possible.share(prepared.codes >= 0)
+    agreeing = possible.agreeing(prepared.codes, prepared.counts.size)
+    return bands_of(prepared.counts, (2 * agreeing / share + prepared.counts) / n**2)
+
+
+def bands_of_pairs(bands: Bands, codes: Codes, pairs: Codes, levels: Levels, n_near: int) -> Levels:
+    """Return the band of the more frequent form of each pair, 0 from level ``n_near`` on."""
+    result = np.empty(len(pairs), dtype=np.int8)
+    write_bands(levels, pairs, codes, bands.of_form, n_near, result)
+    return result
+
+
+class LevelChances(NamedTuple):
+    """The chance of each level between unrelated records, and how levels divide among bands.
+
+    ``in_band[level]`` are the shares of a level's pairs by the band of their more frequent form,
+    for the levels between exact and different: a slip in a frequent name gives a rare one that
+    many records are near to.
+    """
+
+    of_level: Floats
+    in_band: Floats
+
+
+def chances(
+    comparing: Comparing,
+    prepared: Prepared,
+    bands: Bands,
+    pairs: NDArray[np.int32],
+    possible: Possible,
+) -> LevelChances:
+    """Return the chance of each level between unrelated records; ``pairs`` are random ones.
+
+    That of exact agreement is the sum of squared frequencies. The other levels share the rest as
+    they do among random pairs that differ, each with half a pair more than was seen.
+    """
+    n_levels = len(comparing.names)
+    exact = min(float(bands.u.sum()), 1 - 1 / SAMPLED_PAIRS)
+    if isinstance(comparing, WordsComparing):
+        return _chances_of_words(comparing, prepared, bands, pairs, possible)
+    levels = compare_codes(comparing, prepared.codes[pairs[:, 0]], prepared.codes[pairs[:, 1]])
+    seen = np.bincount(levels[levels > EXACT], minlength=n_levels)[1:] + SMOOTHING
+    of_level = np.concatenate([[exact], (1 - exact) * seen / seen.sum()])
+    near = (levels > EXACT) & (levels < comparing.different)
+    band = bands_of_pairs(bands, prepared.codes, pairs[near], levels[near], comparing.different)
+    counts = np.zeros((n_levels, bands.m.size))
+    np.add.at(counts, (levels[near], band), 1.0)
+    in_band = counts + BAND_PAIRS * bands.m
+    in_band /= in_band.sum(axis=1, keepdims=True)
+    in_band[[EXACT, comparing.different]] = 0.0
+    return LevelChances(of_level, in_band)
+
+
+def _chances_of_words(
+    comparing: WordsComparing,
+    prepared: Prepared,
+    bands: Bands,
+    pairs: NDArray[np.int32],
+    possible: Possible,
+) -> LevelChances:
+    """Return the chance of each level of texts, the nearest of which few random pairs show."""
+    left, right = prepared.codes[pairs[:, 0]], prepared.codes[pairs[:, 1]]
+    differ = (left >= 0) & (right >= 0) & (left != right)
+    # Where few pairs are possible, links are as much more frequent among them.
+    n_records = int(possible.share(prepared.codes >= 0) * prepared.codes.size)
+    tail = Tail(comparing.similarity(left[differ], right[differ]), n_records)
+    near = tail.levels(comparing.field.cuts)
+    exact = min(max(float(bands.u.sum()), LEAST_SHARE), 1 - 1 / SAMPLED_PAIRS)
+    of_level = np.concatenate([[exact], (1 - exact) * near / near.sum()])
+    return LevelChances(of_level, np.zeros((of_level.size, bands.m.size)))
+
+
+def agreeing_pairs(
+    codes: Sequence[Codes], rng: np.random.Generator, possible: Possible | None = None
+) -> Floats:
+    """Count the pairs of records that agree exactly on every two fields (and, if f = g, on one).
+
+    >>> agreeing_pairs([np.array([0, 0, 0]), np.array([1, 1, 2])], np.random.default_rng(1))
+    array([[3., 1.],
+           [1., 1.]])
+    """
+    n_records = codes[0].size
+    possible = possible or Possible.of(n_records)
+    if n_records > COUNTED_RECORDS:
+        some = rng.choice(n_records, COUNTED_RECORDS, replace=False)
+        codes = [of_field[some] for of_field in codes]
+        possible = Possible(
+            COUNTED_RECORDS, possible.sources[some] if not possible.is_all else possible.sources
+        )
+    n_counted = codes[0].size
+    scale = n_records * (n_records - 1) / max(n_counted * (n_counted - 1), 1)
+    result = np.zeros((len(codes), len(codes)))
+    for f, g in [*combinations(range(len(codes)), 2), *((f, f) for f in range(len(codes)))]:
+        both = (codes[f] >= 0) & (codes[g] >= 0)
+        width = int(codes[g].max(initial=0)) + 1
+        couples = np.full(n_counted, -1, dtype=np.int32)
+        numbers = codes[f][both].astype(np.int64) * width + codes[g][both]
+        kept, couples[both] = np.unique(numbers, return_inverse=True)
+        pairs = possible.agreeing(couples, kept.size)
+        result[f, g] = result[g, f] = scale * float(pairs.sum())
+    return result

@@ -1,0 +1,1 @@
+"""What each column holds: its values cleaned, its kind, its part in the table."""

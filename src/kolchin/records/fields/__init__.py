@@ -1,0 +1,1 @@
+"""Fields: how users declare and choose them, and how their values become codes."""

@@ -1,0 +1,1 @@
+"""Golden records: one row an entity, its best values."""

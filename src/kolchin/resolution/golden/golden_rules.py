@@ -1,0 +1,233 @@
+"""Rules for golden records, and values that people have set, from a TOML file.
+
+[fields.email]
+keep = "recent"          # probable, source, recent, longest or complete
+by = "updated"           # of recent: the column of dates
+
+[fields.phone]
+keep = "source"
+order = ["crm", "web"]   # of source: the most trusted first
+
+[fields."*"]             # all fields without a rule of their own
+keep = "complete"
+
+[[overrides]]            # one cell: the entity that a record belongs to, whatever its number
+record = "17"
+field = "city"
+value = "Rome"
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from kolchin.comparison.kinds.dates import written_alike
+from kolchin.errors import DataError
+from kolchin.options import option
+from kolchin.parameters import FloatArray
+from kolchin.records.faults_and_notes import Findings, shown, some, suggestion
+from kolchin.resolution.tables.input_table import Input
+
+PROBABLE, SOURCE, RECENT, LONGEST, COMPLETE = "probable", "source", "recent", "longest", "complete"
+KEEPS = (PROBABLE, SOURCE, RECENT, LONGEST, COMPLETE)
+EVERY = "*"
+NEEDS = {SOURCE: "order", RECENT: "by"}
+"""What a rule must say beside what it keeps."""
+
+
+class Rule(NamedTuple):
+    """Which value of a field to keep; ``by`` is a column of dates, ``order`` the sources."""
+
+    keep: str = PROBABLE
+    by: str | None = None
+    order: tuple[str, ...] = ()
+
+
+class Override(NamedTuple):
+    """A value that a person has set for the entity of a record."""
+
+    record: str
+    field: str
+    value: str | None
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What to keep of each field, and what people have set."""
+
+    fields: Mapping[str, Rule]
+    overrides: tuple[Override, ...] = ()
+
+    @classmethod
+    def read(cls, rules: Any, given: Input) -> Self:
+        """Check a TOML file, or what it would hold; every fault is told in one message."""
+        findings = Findings()
+        content, name = _content(rules, findings)
+        fields = content.pop("fields", {})
+        listed = content.pop("overrides", [])
+        for key in content:
+            findings.fault(f"{name} may have [fields.COLUMN] and [[overrides]]. Got {key!r}.")
+        made = cls(
+            {field: _rule(field, table, name, findings) for field, table in fields.items()}
+            if isinstance(fields, Mapping)
+            else {},
+            tuple(_override(one, name, findings) for one in listed),
+        )
+        made._check(given, name, findings)
+        if findings.faults:
+            raise DataError("\n".join(["These rules cannot be used:", *findings.faults]))
+        return made
+
+    def of(self, field: str) -> Rule:
+        """Return the rule of a field."""
+        return self.fields.get(field) or self.fields.get(EVERY) or Rule()
+
+    def columns_beside(self, given: Input) -> list[str]:
+        """Return the columns with a rule or an override that are no fields of the model."""
+        named = [*self.fields, *(one.field for one in self.overrides)]
+        own = {EVERY, *given.records.names}
+        return list(dict.fromkeys(name for name in named if name not in own))
+
+    def overridden(
+        self, field: str, given: Input, labels: NDArray[np.int64]
+    ) -> dict[int, str | None]:
+        """Return the values that were set, by entity."""
+        return {
+            int(labels[given.row_of(one.record)]): one.value
+            for one in self.overrides
+            if one.field == field
+        }
+
+    def _check(self, given: Input, name: str, findings: Findings) -> None:
+        """Find fault with columns, sources and records that the run does not have."""
+        known = given.texts.columns
+        named = [
+            *(field for field in self.fields if field != EVERY),
+            *(rule.by for rule in self.fields.values() if rule.by is not None),
+            *(one.field for one in self.overrides),
+        ]
+        for column in dict.fromkeys(named):
+            if column not in known:
+                hint = suggestion(column, known)
+                findings.fault(f"{name} names {column!r}, which is no column of the table.{hint}")
+        wanted = {source for rule in self.fields.values() for source in rule.order}
+        if wanted and given.source is None:
+            findings.fault(
+                f"{name} has an order of sources, but the run has none ({option('source')})."
+            )
+        elif wanted and given.source is not None:
+            lacking = wanted - set(given.source.unique().to_list())
+            if lacking:
+                findings.fault(f"{name} names sources that no record has: {some(sorted(lacking))}.")
+        ids = set(given.ids.cast(pl.String)) if self.overrides else set()
+        for one in self.overrides:
+            if one.record not in ids:
+                findings.fault(f"{name} sets a value of record {one.record!r}, which is not there.")
+
+
+class Scores:
+    """How well records stand by the rule of a field: more is better, -inf is worst."""
+
+    def __init__(self, rules: Rules, given: Input) -> None:
+        self.rules = rules
+        self.given = given
+        self._filled = cache(self._count_values)
+
+    def of(self, field: str) -> FloatArray:
+        """Return a number a record; equal ones are left to their probabilities."""
+        rule, given = self.rules.of(field), self.given
+        if rule.keep == SOURCE and given.source is not None:
+            place = {source: -k for k, source in enumerate(rule.order)}
+            return _floats(given.source.replace_strict(place, default=-len(place)))
+        if rule.keep == RECENT and rule.by is not None:
+            return _dates(given.texts[rule.by].alias("value"))
+        if rule.keep == LONGEST:
+            return _floats(given.texts[field].alias("value").str.len_chars().fill_null(0))
+        if rule.keep == COMPLETE:
+            return self._filled()
+        return np.zeros(given.records.n_records)
+
+    def _count_values(self) -> FloatArray:
+        """Return how many columns of each record have a value."""
+        total = np.zeros(self.given.records.n_records)
+        for name in self.given.texts.columns:
+            total += self.given.texts[name].alias("value").is_not_null().to_numpy()
+        return total
+
+
+def _floats(values: pl.Series) -> FloatArray:
+    result: FloatArray = values.cast(pl.Float64).to_numpy()
+    return result
+
+
+def _dates(texts: pl.Series) -> FloatArray:
+    """Return dates as numbers that grow with time; what is no date comes before all."""
+    alike = written_alike(texts.fill_null("").str.to_lowercase().to_list())
+    digits = alike.str.replace_all("-", "").str.slice(0, 14)
+    is_date = alike.str.contains(r"^\d{4}-\d\d-\d\d$")
+    times = texts.str.extract(r"(\d\d:\d\d(:\d\d)?)").str.replace_all(":", "").fill_null("0")
+    day = _floats(digits.set(~is_date, None).cast(pl.Float64, strict=False).fill_null(-np.inf))
+    return day + _floats(times.str.pad_end(6, "0")) / 1e6
+
+
+def _content(rules: Any, findings: Findings) -> tuple[dict[str, Any], str]:
+    """Return what a file, or a mapping, says."""
+    if rules is None:
+        return {}, "the rules"
+    if isinstance(rules, Mapping):
+        return dict(rules), "the rules"
+    name = str(rules)
+    try:
+        text = Path(rules).read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
+        return tomllib.loads(text), name
+    except OSError as error:
+        reason = "it does not exist" if isinstance(error, FileNotFoundError) else error.strerror
+        findings.fault(f"{name} cannot be read: {reason}.")
+    except (ValueError, RecursionError) as error:
+        findings.fault(f"{name} is not TOML: {error}.")
+    return {}, name
+
+
+def _rule(field: str, table: Any, name: str, findings: Findings) -> Rule:
+    """Check what is said about one field."""
+    where = f"in {name}, [fields.{field}]"
+    if not isinstance(table, Mapping):
+        findings.fault(f"{where} must be a table with keep. Got {shown(table)} instead.")
+        return Rule()
+    for key in set(table) - set(Rule._fields):
+        hint = suggestion(key, Rule._fields)
+        findings.fault(f"{where} may have keep, by and order. Got {key!r} instead.{hint}")
+    keep, by, order = table.get("keep", PROBABLE), table.get("by"), table.get("order", [])
+    if keep not in KEEPS:
+        findings.fault(f"{where}, keep must be one of {', '.join(KEEPS)}. Got {shown(keep)}.")
+        return Rule()
+    if by is not None and not isinstance(by, str):
+        findings.fault(f"{where}, by must be the name of a column. Got {shown(by)} instead.")
+        return Rule()
+    if not isinstance(order, list) or not all(isinstance(one, str) for one in order):
+        findings.fault(f"{where}, order must be a list of sources. Got {shown(order)} instead.")
+        return Rule()
+    lacking = NEEDS.get(keep)
+    if lacking is not None and not table.get(lacking):
+        what = "the column of dates" if lacking == "by" else "the sources, most trusted first"
+        findings.fault(f'{where}, keep = "{keep}" needs {lacking}: {what}.')
+    return Rule(keep, by, tuple(order))
+
+
+def _override(one: Any, name: str, findings: Findings) -> Override:
+    """Check a value that was set."""
+    if not isinstance(one, Mapping) or not {"record", "field", "value"} >= set(one) >= {
+        "record",
+        "field",
+    }:
+        findings.fault(f"in {name}, [[overrides]] has record, field and value. Got {shown(one)}.")
+        return Override("", "", None)
+    value = one.get("value")
+    return Override(str(one["record"]), str(one["field"]), None if value is None else str(value))

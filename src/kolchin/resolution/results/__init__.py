@@ -1,0 +1,1 @@
+"""What comes out of a run: a result, its summary, its explanations."""

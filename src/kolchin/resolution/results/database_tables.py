@@ -1,0 +1,59 @@
+"""The results of a run as tables of a database."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from kolchin.databases import OwnTable, Written, write_tables
+from kolchin.records.columns.column_types import typed
+from kolchin.resolution.results.events import plain_events
+
+if TYPE_CHECKING:
+    from kolchin.resolution.results.result import Result
+
+KEPT_RULES = "golden.toml"
+
+
+def write_result(
+    result: "Result",
+    target: Any,
+    prefix: str = "kolchin_",
+    append: bool = False,
+    rules: str | Path | Mapping[str, Any] | None = None,
+) -> Written:
+    """Write entities, links and golden records, and events where there are any.
+
+    Golden records follow the rules that the run's directory keeps, unless others are given.
+    """
+    from kolchin import __version__
+
+    if rules is None and result.directory is not None:
+        kept = result.directory / KEPT_RULES
+        rules = kept if kept.exists() else None
+    tables = [
+        OwnTable("entities", result.entities, key=(0,), lookups=(1,)),
+        OwnTable("links", result.links, key=(0, 1), lookups=(1,)),
+        OwnTable("golden", _typed_golden(result, rules), key=(0,)),
+    ]
+    if result.events is not None:
+        tables.append(OwnTable("events", plain_events(result.events), key=(1,)))
+    about = {
+        "version": __version__,
+        "input": result._given.title,
+        "n_records": result.entities.height,
+        "n_entities": result.entities["entity"].n_unique(),
+    }
+    return write_tables(target, tables, about, prefix, append)
+
+
+def _typed_golden(result: "Result", rules: str | Path | Mapping[str, Any] | None) -> pl.DataFrame:
+    """Return the golden records, each field in the type that its column had."""
+    types = result._given.types
+    columns = result.golden(rules).iter_columns()
+    return pl.DataFrame([typed(one, _type(one, types)) for one in columns])
+
+
+def _type(column: pl.Series, types: Mapping[str, str]) -> str | None:
+    return types.get(column.name) if column.dtype == pl.String else None

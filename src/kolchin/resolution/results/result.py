@@ -1,0 +1,568 @@
+"""What a run found: entities, links and how sure they are."""
+
+import sys
+import warnings
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from kolchin.errors import DataError
+from kolchin.evaluation import numbered
+from kolchin.files import replacing
+from kolchin.model import Model
+from kolchin.parameters import FloatArray, IntArray
+from kolchin.partitions import Certain, Labels, clashing
+from kolchin.posterior import Posterior
+from kolchin.posterior.convergence import quantities
+from kolchin.posterior.scores import calibration, evaluate_posterior
+from kolchin.posterior.summaries import Summary, summarise
+from kolchin.records import DataWarning
+from kolchin.resolution.golden.golden_records import Golden, make_golden
+from kolchin.resolution.golden.golden_rules import Rules
+from kolchin.resolution.results.cautions import cautions, doubts, families
+from kolchin.resolution.results.comparison_summary import candidates_of, dependence_of
+from kolchin.resolution.results.entity_views import Entity, least_sure, look_at
+from kolchin.resolution.results.events import Groupings, weighed_events
+from kolchin.resolution.results.explanation import (
+    Explanation,
+    compared_words,
+    pair_bits,
+    pair_probability,
+    prior_bits,
+)
+from kolchin.resolution.results.outweighed_fields import too_weak
+from kolchin.resolution.results.summary import describe, finite, size_table
+from kolchin.resolution.running.directory import RunDirectory
+from kolchin.resolution.running.grown_models import due_notes, extended_model
+from kolchin.resolution.running.settings import Settings
+from kolchin.resolution.tables.entity_numbers import entity_numbers
+from kolchin.resolution.tables.input_table import Input
+from kolchin.resolution.tables.truth_table import true_entities
+from kolchin.workplace import Work
+
+if TYPE_CHECKING:
+    from kolchin.databases import Written
+    from kolchin.review.server import Review
+
+MIN_PROBABILITY = 0.01
+"""Pairs that are less probable are not listed among the links."""
+
+LINK_COLUMNS = ("record_a", "record_b", "probability", "same_entity")
+SIZES_TRACED = 5
+
+
+class Result:
+    """The outcome of :func:`kolchin.resolve`.
+
+    Attributes
+    ----------
+    posterior : the draws.
+    ended : why sampling ended: "enough" (by the diagnostics), "draws", "time", "interrupted",
+        "updated" where records were added given the parameters of an earlier run, or "warm-up"
+        where time was up before the first draw, so that the result is provisional.
+    directory : where the run is kept, if it is.
+    """
+
+    def __init__(
+        self,
+        given: Input,
+        settings: Settings,
+        posterior: Posterior,
+        ended: str,
+        seconds: Mapping[str, float],
+        model: Model | None = None,
+        work: Work | None = None,
+        directory: Path | None = None,
+    ) -> None:
+        self.directory = directory
+        self._given = given
+        self._settings = settings
+        self.posterior = posterior
+        self.ended = ended
+        self.seconds = dict(seconds)
+        self._built = model
+        self._work = work
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Result":
+        """Read a run's directory, finished or not."""
+        directory = RunDirectory(Path(path))
+        asked, header = directory.asked(), directory.header()
+        if not any(directory.posterior.glob("draws-*.npz")):
+            raise DataError(
+                f"The run in {path} has no draws yet. 'kolchin resume {path}' goes on with it."
+            )
+        seconds = {**asked["seconds"], "sampling": header["seconds"]}
+        return cls(
+            Input.load(directory.posterior),
+            Settings.from_json(asked["settings"]),
+            directory.draws(),
+            _words_of_end(header["ended"], asked),
+            seconds,
+            directory=Path(path),
+        )
+
+    @cached_property
+    def _model(self) -> Model:
+        if self._built is not None:
+            return self._built
+        if self._given.base is not None:
+            return extended_model(self._base_model, self._given, self._settings)
+        return self._settings.model(self._given.records, self._given.source)
+
+    @cached_property
+    def _base_model(self) -> Model:
+        """The model of the records that chances were learnt from."""
+        base = self._given.base
+        return self._model if base is None else self._settings.without_sources().model(base)
+
+    def detach(self) -> None:
+        """Make what depends on a workplace, which is about to go, and let go of the rest.
+
+        What is asked for later and needs the model makes it again, in this process.
+        """
+        _ = self.entities, self.links
+        self._built = self._work = None
+        vars(self).pop("_model", None)
+
+    @cached_property
+    def labels(self) -> Labels:
+        """The entity of each record, numbered from 0: least expected variation of information."""
+        return self._summary.labels
+
+    @cached_property
+    def numbers(self) -> IntArray:
+        """The id of the entity of each label; those of an earlier list stay."""
+        before = self._given.before
+        if before is None:
+            return np.arange(int(self.labels.max(initial=-1)) + 1)
+        earlier = before.entity_of(self._given.ids)
+        return entity_numbers(earlier, self.labels.astype(np.int64), before.first_free)
+
+    @property
+    def entity_of(self) -> IntArray:
+        """The id of the entity of each record."""
+        result: IntArray = self.numbers[self.labels]
+        return result
+
+    @property
+    def first_free(self) -> int:
+        """The first id that no entity has or had."""
+        given = 0 if self._given.before is None else self._given.before.first_free
+        return max(given, int(self.numbers.max(initial=-1)) + 1)
+
+    @cached_property
+    def events(self) -> pl.DataFrame | None:
+        """What became of entities when records were added: as in ``events.csv``; None if none were.
+
+        Columns are event, entity, from_entities, n_records, n_new and probability.
+        """
+        before = self._given.before
+        if before is None:
+            return None
+        ids = self._given.ids
+        groupings = Groupings(before.entity_of(ids), self.entity_of, before.lost(ids))
+        return weighed_events(groupings, self.posterior, self._summary.confidence)
+
+    @cached_property
+    def _summary(self) -> Summary:
+        model = self._model
+        certain = Certain(model.answers.tied, model.answers.parted)
+        return summarise(self.posterior, MIN_PROBABILITY, model.sources, self._work, certain)
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What was done with the table and should be known."""
+        largest = self._summary.largest
+        told = (*self._given.notes, *due_notes(self._given))
+        if largest is None:
+            return told
+        left_out = f"Pairs within groups of more than {largest:,} records are not listed as links."
+        return (*told, left_out)
+
+    @cached_property
+    def entities(self) -> pl.DataFrame:
+        """One row a record: record, entity, entity_size, confidence."""
+        return pl.DataFrame(
+            {
+                "record": self._given.ids,
+                "entity": self.entity_of,
+                "entity_size": np.bincount(self.labels)[self.labels],
+                "confidence": self._summary.confidence,
+            }
+        )
+
+    @property
+    def _pairs(self) -> pl.DataFrame:
+        return self._summary.links
+
+    @cached_property
+    def links(self) -> pl.DataFrame:
+        """One row a pair with a probability of 0.01 or more, and the evidence of each field."""
+        pairs = self._pairs
+        rows = pairs.select("record_a", "record_b").to_numpy()
+        bits = pair_bits(self._model, self.posterior, rows)
+        ids, labels = self._given.ids, self.labels
+        names = [
+            f"{name}_bits" if name in LINK_COLUMNS else name for name in self._given.records.names
+        ]
+        return pl.DataFrame(
+            {
+                "record_a": ids.gather(rows[:, 0]),
+                "record_b": ids.gather(rows[:, 1]),
+                "probability": pairs["probability"],
+                "same_entity": labels[rows[:, 0]] == labels[rows[:, 1]],
+                **{name: bits[:, f] for f, name in enumerate(names)},
+            }
+        )
+
+    def summary(self) -> dict[str, Any]:
+        """Return entities with their interval, sizes, parameters, diagnostics; plain data."""
+        from kolchin import __version__
+
+        whole = dict(self._description)
+        whole["ended"] = self.ended
+        candidates = self._candidates()
+        if candidates is not None:
+            whole["candidates"] = candidates
+            whole["dependence"] = self._dependence()
+        whole["entities_shown"] = int(self.labels.max()) + 1
+        whole["cautions"] = [
+            *cautions(whole, self.posterior, self._given.records, self.labels),
+            *families(whole, self._model.comparisons, self._settings.one_per_source),
+            *too_weak(self._model),
+        ]
+        whole["doubts"] = [
+            {**doubt._asdict(), "sentence": doubt.sentence()}
+            for doubt in doubts(self._pairs, self._model.comparisons)
+        ]
+        whole["draws"] = self.posterior.n_draws
+        whole["moves"] = self.posterior.settings.get("moves", [])
+        if self._own_evaluation is not None:
+            whole["evaluation"] = self._own_evaluation
+        whole["seconds"] = {name: round(value, 2) for name, value in self.seconds.items()}
+        whole["seed"] = self._settings.seed
+        whole["settings"] = {
+            "input": self._given.title,
+            "fields": list(self._given.records.names),
+            **self._settings.words(),
+        }
+        whole["version"] = __version__
+        whole["notes"] = list(self.notes)
+        plain: dict[str, Any] = finite(whole)
+        return plain
+
+    def _candidates(self) -> dict[str, Any] | None:
+        return candidates_of(self._model)
+
+    def _dependence(self) -> dict[str, Any]:
+        return dependence_of(self._model, self.posterior)
+
+    @cached_property
+    def _description(self) -> dict[str, Any]:
+        return describe(self.posterior)
+
+    @cached_property
+    def _truth(self) -> FloatArray | None:
+        """The true entities as numbers, where they were given."""
+        return None if self._given.truth is None else numbered(self._given.truth)
+
+    @cached_property
+    def _own_evaluation(self) -> dict[str, Any] | None:
+        truth = self._given.truth
+        return None if truth is None or truth.null_count() == truth.len() else self.evaluate()
+
+    def evaluate(self, truth: Any = None) -> dict[str, Any]:
+        """Compare with the true entities: the point estimate, and the posterior of every rate.
+
+        ``truth`` is one value a record, None where it is not known, or FILE or FILE:COLUMN; by
+        default what the run was given. Records without truth are left out, and counted.
+        """
+        found = None if truth is None else true_entities(truth, self._given)
+        known = self._truth if found is None else numbered(found.entities)
+        if known is None:
+            raise DataError("There is no truth to compare with: name some.")
+        measures = evaluate_posterior(self.posterior, known, self.labels, self._summary.linked)
+        table = self._calibration(known)
+        if found is not None and found.by_row:
+            warnings.warn(f"Records and truth are matched {found.matched}.", DataWarning, 2)
+        plain: dict[str, Any] = finite({**measures, "calibration": table.to_dicts()})
+        return plain
+
+    def matching(self, truth: Any) -> str:
+        """Say how the records would be matched with the truth."""
+        return f"Records and truth are matched {true_entities(truth, self._given).matched}."
+
+    def _calibration(self, truth: Any) -> pl.DataFrame:
+        return calibration(self._pairs, truth)
+
+    def explain(self, record_a: Any, record_b: Any) -> Explanation:
+        """Say why two records, by their ids, are (not) the same: evidence by field in bits."""
+        given = self._given
+        one, two = given.row_of(record_a), given.row_of(record_b)
+        if one == two:
+            raise DataError(f"Name two different records. Got {record_a!r} twice.")
+        bits = pair_bits(self._model, self.posterior, np.array([[one, two]]))[0]
+        names = list(given.records.names)
+        value_a, value_b = given.texts.row(one), given.texts.row(two)
+        fields = pl.DataFrame(
+            {
+                "field": names,
+                "value_a": [value_a[name] for name in names],
+                "value_b": [value_b[name] for name in names],
+                "compared": compared_words(self._model, one, two),
+                "bits": bits,
+            },
+            schema_overrides={"value_a": pl.String, "value_b": pl.String},
+        )
+        return Explanation(
+            record_a=given.ids[one],
+            record_b=given.ids[two],
+            fields=fields,
+            evidence=float(bits.sum()),
+            prior=prior_bits(self._model, self.posterior),
+            probability=pair_probability(self.posterior, one, two),
+            same_entity=bool(self.labels[one] == self.labels[two]),
+            forbidden=bool(clashing(self._model.sources, np.array([[one, two]]))[0]),
+            answers=self._model.answers.log_factor_of(one, two) / float(np.log(2)),
+            naming=given.naming(),
+        )
+
+    def entity(self, entity: int | str) -> Entity:
+        """Return one entity: its records, how sure, its weakest link, who else could belong."""
+        number = self._entity_number(entity)
+        return look_at(number, self._given, self.entity_of, self._pairs, self._summary.confidence)
+
+    def _entity_number(self, entity: Any) -> int:
+        """Return the number of an entity, given as a number or as text."""
+        try:
+            number = int(entity)
+        except (TypeError, ValueError):
+            number = -1
+        if number not in self.numbers:
+            first, last = int(self.numbers.min()), int(self.numbers.max())
+            raise DataError(
+                f"There is no entity {entity!r} in {self._given.title}: they are numbered from "
+                f"{first:,} to {last:,} (column 'entity' of the entities)."
+            )
+        return number
+
+    def doubtful(self, n: int = 20) -> pl.DataFrame:
+        """Return the ``n`` least sure entities, each with the pair that is most worth a look.
+
+        One row an entity: entity, entity_size, confidence, then record_a, record_b, probability and
+        same_entity of the pair, inside it or with a record of another one.
+        """
+        return least_sure(self.entities, self._pairs, self.entity_of, n)
+
+    def golden(self, rules: str | Path | Mapping[str, Any] | None = None) -> pl.DataFrame:
+        """Return one row an entity: the best value of each field, and the record it is from.
+
+        Columns are entity and n_records, then each field and beside it FIELD_probability, the
+        probability that the value is the true one, and FIELD_record. ``rules`` is the path of a
+        TOML file, or what it would hold: other ways to choose, and values that are set.
+        """
+        return self._golden(rules).records
+
+    def golden_values(self, rules: str | Path | Mapping[str, Any] | None = None) -> pl.DataFrame:
+        """Return all values of the fields in which an entity has several: those that lost, too.
+
+        Columns are entity, field, value, probability, n_records and chosen.
+        """
+        return self._golden(rules).values
+
+    def _golden(self, rules: Any) -> Golden:
+        checked = Rules.read(rules, self._given)
+        what = self._model, self.posterior, self._given, self.labels, self._dependence(), checked
+        made = make_golden(*what)
+        return Golden(*(_with_ids(table, self.numbers) for table in made))
+
+    def review(
+        self,
+        port: int = 0,
+        reviewer: str | None = None,
+        audit: int | None = None,
+        block: bool = True,
+    ) -> "Review":
+        """Serve the review page on this machine until Ctrl-C; answers go to the run's directory.
+
+        ``audit`` asks so many pairs of a random sample instead. With ``block=False`` it returns at
+        once: ``address`` says where the page is, ``close()`` ends it.
+        """
+        from kolchin.resolution.reviewing import review_of
+
+        served = review_of(self, port, reviewer, audit)
+        if block:
+            sys.stderr.write(f"The review page is at {served.address} (Ctrl-C ends it)\n")
+            served.wait()
+        return served
+
+    def update(
+        self,
+        rows: Any,
+        *,
+        table: str | None = None,
+        query: str | None = None,
+        key: str | None = None,
+        delete: Any = None,
+        out: str | Path | None = None,
+        overwrite: bool = False,
+        seed: int | None = None,
+        cores: int | None = None,
+        progress: bool | None = None,
+    ) -> "Result":
+        """Let new records join: return a result of old and new, in which entities keep their ids.
+
+        The parameters of each draw are held, and only what a new record could touch is drawn anew:
+        it costs as much as is new. ``resume`` of its directory draws the parameters, too.
+
+        Parameters
+        ----------
+        rows
+            New records, in whatever form :func:`kolchin.resolve` takes a table.
+        table, query
+            Of a database, the table to read, or a SELECT.
+        key
+            The column that names records: rows of known ids then take the place of the old ones.
+        delete
+            Ids of records to take out: a list, or a file with a column of them.
+        out, overwrite
+            A directory for the result, and whether an older run there may be replaced.
+        seed
+            The same seed gives the same result; by default that of the run.
+        cores, progress
+            As in :func:`kolchin.resolve`.
+        """
+        from kolchin.resolution.updating import update
+
+        return update(
+            self,
+            rows,
+            table=table,
+            query=query,
+            key=key,
+            delete=delete,
+            out=out,
+            overwrite=overwrite,
+            seed=seed,
+            cores=cores,
+            progress=progress,
+        )
+
+    def write(
+        self,
+        target: Any,
+        prefix: str = "kolchin_",
+        append: bool = False,
+        rules: str | Path | Mapping[str, Any] | None = None,
+    ) -> "Written":
+        """Write entities, links and golden records to a database, in one transaction.
+
+        Parameters
+        ----------
+        target
+            ``"sqlite:///FILE"``, ``"duckdb:///FILE"``, ``"postgresql://HOST/DB"``, or a connection
+            of sqlite3, DuckDB or ADBC's driver for Postgres, whose open transaction, if there is
+            one, is committed with the tables, or taken back if they cannot be written.
+        prefix
+            What the names of the tables begin with. No other tables are touched, and those of
+            these names only if they were written here.
+        append
+            Keep what earlier runs wrote beside it, instead of replacing it.
+        rules
+            As in `golden`; by default those that the run's directory keeps.
+        """
+        from kolchin.resolution.results.database_tables import write_result
+
+        return write_result(self, target, prefix, append, rules)
+
+    def merged(self) -> pl.DataFrame:
+        """Return the input with its types, and entities and confidence beside it.
+
+        Of several files, the source is added, too.
+        """
+        values, source = self._given.frame(), self._given.source
+        added = {
+            "entity": pl.Series(self.entity_of),
+            "confidence": pl.Series(self._summary.confidence).round(6),
+        }
+        texts = self._given.texts
+        if source is not None and not any(source.equals(texts[name]) for name in texts.columns):
+            added = {"source": source, **added}
+        return values.with_columns(
+            column.alias(_free_name(name, values)) for name, column in added.items()
+        )
+
+    def page(self) -> str:
+        """Return the report as one HTML page."""
+        from kolchin.report import Content, render
+
+        given = self._given
+        traces = quantities(self.posterior)
+        few = [f"mu[{k}]" for k in range(1, SIZES_TRACED + 1)]
+        return render(
+            Content(
+                title=given.title,
+                summary=self.summary(),
+                entities=self.entities,
+                links=self.links,
+                values=given.texts,
+                fields=given.fields,
+                sizes=size_table(self.posterior),
+                traces={
+                    "n_entities" if name == "n_clusters" else name: values
+                    for name, values in traces.items()
+                    if not name.startswith("mu[") or name in few
+                },
+                calibration=None
+                if self._own_evaluation is None
+                else self._calibration(self._truth),
+                notes=self.notes,
+                prior_bits=prior_bits(self._model, self.posterior),
+                events=self.events,
+            )
+        )
+
+    def report(self, path: str | Path) -> Path:
+        """Write a self-contained HTML page that works offline, and return where it is."""
+        path = Path(path)
+        text = self.page()
+        with replacing(path) as part:
+            part.write_text(text, encoding="utf-8")
+        return path
+
+    def _repr_html_(self) -> str:
+        from kolchin.resolution.results.notebook import result_html
+
+        return result_html(self)
+
+    def __repr__(self) -> str:
+        found = self.posterior.statistics["n_clusters"]
+        low, high = np.quantile(found, [0.05, 0.95])
+        return (
+            f"<Result: {found.mean():,.0f} entities ({low:,.0f} to {high:,.0f}) "
+            f"of {self.posterior.n_records:,} records>"
+        )
+
+
+def _words_of_end(ended: str, asked: Mapping[str, Any]) -> str:
+    """Say why a run has ended that may have had records added."""
+    if asked.get("updated"):
+        return "updated"
+    return "time" if ended == "stopped" else ended
+
+
+def _with_ids(table: pl.DataFrame, numbers: IntArray) -> pl.DataFrame:
+    """Put ids in place of labels, in the order of ids."""
+    ids = pl.Series("entity", numbers[table["entity"].to_numpy()], dtype=pl.Int64)
+    return table.with_columns(ids).sort("entity", maintain_order=True)
+
+
+def _free_name(name: str, table: pl.DataFrame) -> str:
+    while name in table.columns:
+        name = f"kolchin_{name}"
+    return name

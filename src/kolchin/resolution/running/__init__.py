@@ -1,0 +1,1 @@
+"""A run while it goes on: its settings, directory, progress and session."""

@@ -1,0 +1,243 @@
+"""The directory of a run: results in front, and behind them all that they were made from.
+
+``posterior/`` holds the table (records.npz and three Parquet files), what was asked for
+(run.json), the draws (draws-00000.npz, ...) and the state of the chains (state.npz). Parts of
+draws have a fixed length and are never changed once they are full; the state holds the draws of
+the part that is not full. Every file is replaced whole, and the state last, so that a run can be
+killed between any two bytes and goes on from the state before.
+"""
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from filelock import FileLock, Timeout
+from numpy.typing import NDArray
+
+from kolchin.errors import DataError, SamplerError
+from kolchin.files import replacing
+from kolchin.options import option
+from kolchin.posterior import Posterior
+from kolchin.posterior.draws_on_disk import part_path, save, write_arrays
+from kolchin.posterior.recorder import recorded
+from kolchin.resolution.results.spreadsheet_formulas import quoted
+from kolchin.resolution.tables.input_table import UNREADABLE, Input
+from kolchin.sampling.runner import Run
+from kolchin.sampling.state import header_of, restore, run_state, take_chains
+
+RESULTS = ("entities.csv", "links.csv", "summary.json", "report.html", "merged.csv", "events.csv")
+SECONDS_BETWEEN = 5.0
+LARGEST_SHARE = 0.05
+"""Time between checkpoints, and the largest share of all time that they may take."""
+
+FORMAT = 3
+DRAWS_A_PART = 250
+RECORDS_A_PART = 2**26
+"""A part of draws holds so many, or fewer where the draws of so many records are a part.
+
+A part begins with a whole partition, and its changes are in memory until it is full.
+"""
+
+
+class RunDirectory:
+    """Where a run keeps everything."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.posterior = path / "posterior"
+        self._saved_parts = 0
+        self._last = time.monotonic()
+        self._cost = 0.0
+
+    @property
+    def has_run(self) -> bool:
+        """Whether there is a run that can be taken up or looked at."""
+        return (self.posterior / "run.json").exists()
+
+    def check_free(self, overwrite: bool) -> None:
+        """Refuse a directory with results in it, unless they may go."""
+        if self.path.exists() and not self.path.is_dir():
+            raise DataError(f"{self.path} is a file. Name another directory with {option('out')}.")
+        there = [name for name in RESULTS if (self.path / name).exists()]
+        if (self.has_run or there) and not overwrite:
+            raise DataError(
+                f"{self.path} holds an earlier run. 'kolchin resume {self.path}' goes on with it, "
+                f"{option('out')} names another directory, and {option('overwrite')} replaces it."
+            )
+
+    def begin(self, given: Input, asked: dict[str, Any]) -> Input:
+        """Clear an older run away and write what this one starts from; run.json comes last.
+
+        Return the input as it is kept.
+        """
+        with self.writing():
+            (self.posterior / "run.json").unlink(missing_ok=True)
+            for name in RESULTS:
+                (self.path / name).unlink(missing_ok=True)
+            for old in [*self.posterior.glob("draws-*.npz"), self.posterior / "state.npz"]:
+                old.unlink(missing_ok=True)
+            given = given.save(self.posterior)
+        self.ask(asked)
+        return given
+
+    def ask(self, asked: dict[str, Any]) -> None:
+        """Write what is asked for."""
+        from kolchin import __version__
+
+        self.write_json("posterior/run.json", {"format": FORMAT, "version": __version__, **asked})
+
+    def asked(self) -> dict[str, Any]:
+        """Read what was asked for."""
+        path = self.posterior / "run.json"
+        if not path.exists():
+            raise DataError(f"There is no run in {self.path}. Start one with 'kolchin resolve'.")
+        try:
+            data: dict[str, Any] = json.loads(path.read_text())
+        except ValueError as error:
+            raise DataError(f"{path} is damaged and cannot be read: {error}.") from error
+        if data.get("format") != FORMAT:
+            raise DataError(f"{path} is of another version of kolchin: go on with that one.")
+        return data
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep two processes from working on one directory; a killed one lets go by itself."""
+        with self.writing():
+            self.posterior.mkdir(parents=True, exist_ok=True)
+            lock = _lock(self.posterior)
+        if lock is None:
+            raise DataError(f"Another process is working on {self.path}.")
+        with lock:
+            for folder in (self.path, self.posterior):
+                for half in folder.glob(".*.part"):  # of a process that was killed
+                    half.unlink(missing_ok=True)
+            yield
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Say what to do when a file cannot be written."""
+        try:
+            yield
+        except (OSError, pl.exceptions.PolarsError) as error:
+            goes_on = (
+                f"What was saved before is intact: 'kolchin resume {self.path}' goes on from it."
+            )
+            raise SamplerError(
+                f"{self.path} cannot be written to: {getattr(error, 'strerror', None) or error}. "
+                + (goes_on if self.has_run else "Nothing was begun.")
+            ) from error
+
+    def save_if_due(self, run: Run) -> None:
+        """Save the run every few seconds, or less often where that takes long."""
+        waited = time.monotonic() - self._last
+        if waited >= max(SECONDS_BETWEEN, self._cost / LARGEST_SHARE):
+            self.save(run)
+
+    def save(self, run: Run, last: bool = False) -> None:
+        """Write new parts of draws, and then the state; at the end also the last, short part."""
+        began = time.monotonic()
+        length = part_length(run.model.n_records)
+        with self.writing():
+            while (self._saved_parts + 1) * length <= run.kept:
+                self._save_part(run, self._saved_parts, length)
+                self._saved_parts += 1
+                for worker in run.workers:
+                    worker.draws.forget(self._saved_parts * length)
+            if last and run.kept > self._saved_parts * length:
+                self._save_part(run, self._saved_parts, length)
+            state = run_state(run, self._saved_parts * length)
+            write_arrays(self.posterior / "state.npz", state)
+        self._last = time.monotonic()
+        self._cost = self._last - began
+
+    def _save_part(self, run: Run, number: int, length: int) -> None:
+        inside = slice(number * length, min((number + 1) * length, run.kept))
+        drawn = [worker.draws for worker in run.workers]
+        posterior = recorded(drawn, run.settings_of_draws, inside.start, inside.stop)
+        save(posterior, part_path(self.posterior, number), inside.start)
+
+    def restore(self, run: Run) -> None:
+        """Bring a new run to the saved state, if there is one."""
+        arrays = self._state()
+        if arrays is None:
+            return
+        header = header_of(arrays)
+        if header.get("answers", "") != run.model.answers.stamp:
+            self._condition(run, arrays)
+            return
+        first_draw = header["first_draw"]
+        self._saved_parts = first_draw // part_length(run.model.n_records)
+        paths = (part_path(self.posterior, number) for number in range(self._saved_parts))
+        restore(run, arrays, map(Posterior.load, paths))
+
+    def _condition(self, run: Run, arrays: dict[str, NDArray[Any]]) -> None:
+        """Let the chains go on, given other answers; draws from before are of another posterior.
+
+        What is asked for has been written: until there is a new state, this is done again.
+        """
+        take_chains(run, arrays)
+        with self.writing():
+            for old in self.posterior.glob("draws-*.npz"):
+                old.unlink()
+        self.save(run)
+
+    def draws(self) -> Posterior:
+        """Read all draws of full parts, and of the last one once the run has ended."""
+        return Posterior.load(self.posterior)
+
+    def header(self) -> dict[str, Any]:
+        """Return what the saved state says of the run as a whole."""
+        arrays = self._state(only="header")
+        return {"ended": "", "seconds": 0.0, "kept": 0} if arrays is None else header_of(arrays)
+
+    def _state(self, only: str | None = None) -> dict[str, NDArray[Any]] | None:
+        path = self.posterior / "state.npz"
+        if not path.exists():
+            return None
+        try:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as data:
+                return {name: data[name] for name in data.files if only in (None, name)}
+        except UNREADABLE as error:
+            raise DataError(f"{path} is damaged and cannot be read: {error}.") from error
+
+    def read_summary(self) -> dict[str, Any]:
+        """Return what summary.json holds; nothing where there is none."""
+        try:
+            data: dict[str, Any] = json.loads((self.path / "summary.json").read_text())
+        except (OSError, ValueError):
+            return {}
+        return data
+
+    def write_table(self, name: str, table: pl.DataFrame) -> None:
+        """Write a table as CSV, whole or not at all; formulas are quoted if that was asked for."""
+        if self.asked().get("safe_csv", False):
+            table = quoted(table)
+        with self.writing(), replacing(self.path / name) as part:
+            table.write_csv(part)
+
+    def write_text(self, name: str, text: str) -> None:
+        """Write a text, whole or not at all."""
+        with self.writing(), replacing(self.path / name) as part:
+            part.write_text(text, encoding="utf-8")
+
+    def write_json(self, name: str, data: Any) -> None:
+        """Write plain data, whole or not at all."""
+        self.write_text(name, json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+
+
+def part_length(n_records: int) -> int:
+    """Return the number of draws of a chain in a part."""
+    return min(DRAWS_A_PART, max(1, RECORDS_A_PART // n_records))
+
+
+def _lock(folder: Path) -> AbstractContextManager[object] | None:
+    """Keep others out of a folder until the context is left; None if another is in."""
+    try:  # the system lets go when a process dies
+        return FileLock(folder / ".lock").acquire(timeout=0)
+    except Timeout:
+        return None

@@ -1,0 +1,66 @@
+"""The model of a table that grew, with chances as they were learnt before."""
+
+import copy
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from kolchin.answers import Answers
+from kolchin.comparison.added_records import compare_added
+from kolchin.likelihoods import DirichletCategorical
+from kolchin.likelihoods.extending import extended
+from kolchin.model import Model
+from kolchin.parameters import IntArray
+from kolchin.resolution.running.settings import Settings, source_numbers
+from kolchin.resolution.tables.input_table import Input
+
+BASE_ROW = "base_row"
+MUCH_NEW = 0.1
+"""When so many of the records were added, parameters are due to be drawn again."""
+
+
+def base_rows(given: Input) -> IntArray:
+    """Return the row of each record among those that chances were learnt from; -1: added since."""
+    if given.base is None:
+        return np.arange(given.records.n_records)
+    rows: IntArray = given.about[BASE_ROW].cast(pl.Int64).to_numpy()
+    return rows
+
+
+def due_notes(given: Input) -> list[str]:
+    """Say when parameters should be drawn again: much is new."""
+    share = float((base_rows(given) < 0).mean())
+    if share < MUCH_NEW:
+        return []
+    return [
+        f"{share:.0%} of the records were added since parameters were drawn: 'kolchin resume' of "
+        "the run's directory draws them again, with all records."
+    ]
+
+
+def extended_model(learnt: Model, given: Input, settings: Settings) -> Model:
+    """Return the model of all records, of which some were added to those it was learnt from."""
+    assert learnt.compared is not None
+    assert learnt.comparisons is not None
+    rows = base_rows(given)
+    records = given.records.as_compared()
+    added = compare_added(learnt.records, learnt.comparisons, records, rows < 0, settings.keys)
+    row_now = np.full(learnt.n_records, -1, dtype=np.int64)
+    row_now[rows[rows >= 0]] = np.flatnonzero(rows >= 0)
+    model = copy.copy(learnt)
+    model.records = records
+    found = extended(learnt.compared, learnt.comparisons, row_now, added)
+    model.compared, model.comparisons = found
+    own = learnt.likelihood
+    model.likelihood = DirichletCategorical(records.select([]), own.delta, own.tied)
+    model.answers = Answers.of(records.n_records, (*settings.known, *settings.reviewed))
+    if settings.one_per_source:
+        model.sources = source_numbers(given.source).astype(np.int32)
+    return model
+
+
+def without_base(given: Input) -> Input:
+    """Return the input of a run that learns from all of its records."""
+    about = given.about.drop(BASE_ROW, strict=False)
+    return replace(given, about=about, base=None)

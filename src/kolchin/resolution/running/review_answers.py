@@ -1,0 +1,51 @@
+"""Answers of a review become part of what a run knows, from where its chains are."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import polars as pl
+
+from kolchin.answers import SAME, Known
+from kolchin.resolution.running.directory import RunDirectory
+from kolchin.resolution.running.settings import Settings
+from kolchin.resolution.tables.input_table import Input
+from kolchin.review.answers_file import FILE, AnswersFile
+from kolchin.review.rates import Rate, answers_that_count, reviewers_rate
+
+
+class Reviewed(NamedTuple):
+    """The answers of a run's reviewers that count, and how often they err."""
+
+    known: tuple[Known, ...]
+    rate: Rate
+
+    def words(self) -> str:
+        """Say what the run is conditioned on."""
+        same = sum(one.answer == SAME for one in self.known)
+        learnt = (
+            f"learnt from {self.rate.n_pairs:,} pairs that were asked twice"
+            if self.rate.n_pairs
+            else "as no pair was asked twice, that of the prior"
+        )
+        return (
+            f"{len(self.known):,} answers of the review count: {same:,} same, "
+            f"{len(self.known) - same:,} different. Their error rate is {self.rate.mean:.3f}, "
+            f"{learnt}."
+        )
+
+
+def read_reviewed(path: Path, ids: pl.Series) -> Reviewed:
+    """Read the answers in a run's directory."""
+    answers = AnswersFile(path / FILE).read()
+    rate = reviewers_rate(answers)
+    rows = {str(name): row for row, name in enumerate(ids.cast(pl.String).to_list())}
+    return Reviewed(answers_that_count(answers, rows, rate.mean), rate)
+
+
+def has_new_answers(directory: RunDirectory) -> bool:
+    """Tell whether there are answers that the run does not know yet."""
+    settings = Settings.from_json(directory.asked()["settings"])
+    if not (directory.path / FILE).exists():
+        return bool(settings.reviewed)
+    ids = Input.load(directory.posterior, hold=False).ids
+    return read_reviewed(directory.path, ids).known != settings.reviewed

@@ -1,0 +1,1 @@
+"""What comes into a run: the table, known answers, the truth, numbers of entities."""

@@ -1,0 +1,191 @@
+"""A table with new records, changed ones and without others, row by row beside the old one."""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from kolchin.parameters import IntArray
+from kolchin.records.columns.column_types import typed
+from kolchin.records.columns.open_tables import open_table
+from kolchin.records.faults_and_notes import Findings, some, suggestion
+from kolchin.records.loading import load
+from kolchin.resolution.running.grown_models import BASE_ROW, base_rows
+from kolchin.resolution.tables.input_table import Input
+from kolchin.resolution.tables.table_source import opened
+
+
+class Grown(NamedTuple):
+    """The table as it is now, and where each of its records was before (-1: nowhere)."""
+
+    given: Input
+    row_before: IntArray
+
+
+class Asked(NamedTuple):
+    """What is to be done: new rows, the table or query that gives them, a key, ids to take out."""
+
+    rows: Any
+    table: str | None = None
+    query: str | None = None
+    key: str | None = None
+    delete: Any = None
+
+
+def grown(given: Input, asked: Asked) -> Grown:
+    """Put the rows that stay and the new ones together; all faults are told in one message."""
+    findings = Findings()
+    _check_named(given, asked.key, findings)
+    content, title = opened(asked.rows, asked.table, asked.query)
+    read = open_table(content, findings, None)
+    findings.stop_on_faults()
+    assert read is not None
+    new = _fitted(given, read[0].texts().frame(), title, findings)
+    ids = _new_ids(given, new, title, findings)
+    findings.stop_on_faults()
+    stays = _staying(given, ids, asked, findings)
+    findings.stop_on_faults()
+    return _joined(given, new, ids, stays, title, tuple(findings.notes))
+
+
+def _check_named(given: Input, key: str | None, findings: Findings) -> None:
+    column = given.id_column
+    if key is not None and key != column:
+        known = "records have no ids, only row numbers" if column is None else f"it is {column!r}"
+        findings.fault(f"the key must be the column that names the records: {known}. Got {key!r}.")
+    if column is not None:
+        own = given.texts[column].str.strip_chars()
+        if not (own == given.ids.cast(pl.String)).all():
+            findings.fault(
+                "records are named by their source and their id together, and to such a table none "
+                "can be added yet: resolve all files again."
+            )
+
+
+def _fitted(given: Input, new: pl.DataFrame, title: str, findings: Findings) -> pl.DataFrame:
+    """Return new rows with the columns of the table, empty where they lack one."""
+    known = given.texts.columns
+    if not set(given.records.names) & set(new.columns):
+        hints = "".join(suggestion(name, new.columns) for name in given.records.names)
+        findings.fault(f"{title} has none of the columns {some(given.records.names)}.{hints}")
+    lacking = [name for name in known if name not in new.columns]
+    more = [name for name in new.columns if name not in known]
+    if lacking:
+        findings.note(f"{title} has no column {some(lacking)}: the values are missing.")
+    if more:
+        findings.note(f"the table has no column {some(more)}: of {title} they are left out.")
+    empty = pl.Series([None] * new.height, dtype=pl.String)
+    columns = [new[name] if name in new.columns else empty.alias(name) for name in known]
+    return pl.DataFrame(columns)
+
+
+def _new_ids(given: Input, new: pl.DataFrame, title: str, findings: Findings) -> pl.Series:
+    """Return the ids of new rows, all different; those of a table without ids are counted on."""
+    if given.id_column is None:
+        first = int(given.ids.max() or 0) + 1  # type: ignore[arg-type]
+        return pl.int_range(first, first + new.height, dtype=pl.Int64, eager=True).alias("record")
+    ids = new[given.id_column].str.strip_chars().alias("record")
+    if ids.null_count() or (ids == "").any():
+        findings.fault(f"{title} has rows without a value of {given.id_column!r}, the id.")
+    if not ids.is_unique().all():
+        twice = ids.filter(ids.is_duplicated()).unique().sort().to_list()
+        findings.fault(f"{title} has several rows of one id: {some(twice)}.")
+    made = ids.cast(given.ids.dtype, strict=False)
+    if made.null_count() > ids.null_count():
+        odd = ids.filter(made.is_null() & ids.is_not_null()).to_list()
+        findings.fault(f"ids are whole numbers, but {title} has {some(odd)}.")
+    return made
+
+
+def _staying(given: Input, ids: pl.Series, asked: Asked, findings: Findings) -> pl.Series:
+    """Tell which of the known records stay as they are."""
+    again = given.ids.is_in(ids.implode())
+    if again.any() and asked.key is None:
+        findings.fault(
+            f"{int(again.sum()):,} ids are in the table already: "
+            f"{some(given.ids.filter(again).to_list())}. With --key {given.id_column} (key=) new "
+            "rows take the place of the old ones."
+        )
+    gone = _ids_to_delete(given, asked.delete, findings)
+    text = given.ids.cast(pl.String)
+    unknown = sorted(set(gone) - set(text.to_list())) if gone else []
+    if unknown:
+        findings.fault(f"records to delete are not in the table: {some(unknown)}.")
+    return ~(again | text.is_in(pl.Series(gone, dtype=pl.String).implode()))
+
+
+def _ids_to_delete(given: Input, delete: Any, findings: Findings) -> list[str]:
+    if delete is None:
+        return []
+    if not isinstance(delete, str | os.PathLike):
+        listed = delete if isinstance(delete, Iterable) else [delete]
+        return [str(one) for one in listed]
+    read = open_table(Path(delete), findings, None)
+    findings.stop_on_faults()
+    assert read is not None
+    frame = read[0].texts().frame()
+    names = [name for name in (given.id_column, "record") if name in frame.columns]
+    if not names and frame.width > 1:
+        findings.fault(f"{delete} must have one column, or one that is called 'record'.")
+        return []
+    column = frame[names[0]] if names else frame.to_series(0)
+    return [one.strip() for one in column.drop_nulls().to_list()]
+
+
+def _joined(
+    given: Input,
+    new: pl.DataFrame,
+    ids: pl.Series,
+    stays: pl.Series,
+    title: str,
+    notes: tuple[str, ...],
+) -> Grown:
+    """Read the table as it is now, its columns as they were understood before."""
+    (rows,) = np.nonzero(stays.to_numpy())
+    row_before = np.append(rows, np.full(new.height, -1)).astype(np.int64)
+    kept = given.texts.frame().filter(stays)
+    every = pl.concat([kept, new])
+    columns = [typed(one, given.types.get(one.name)) for one in every.iter_columns()]
+    roles = _roles(given.fields)
+    loaded = load(
+        pl.DataFrame(columns),
+        fields=list(given.records.fields),
+        id=given.id_column,
+        source=roles.get("source"),
+        truth=roles.get("truth"),
+        **_cleaning(given.cleaning),
+    )
+    made = Input.of(loaded, given.title)
+    about = {"record": pl.concat([given.ids.filter(stays), ids])}
+    about |= {name: made.about[name] for name in made.about.columns if name != "record"}
+    if given.source is not None and "source" not in roles:
+        told = pl.Series([title] * new.height, dtype=pl.String)
+        about["source"] = pl.concat([given.source.filter(stays), told]).alias("source")
+    base = given.records if given.base is None else given.base
+    among = np.append(base_rows(given)[rows], np.full(new.height, -1))
+    about[BASE_ROW] = pl.Series(among, dtype=pl.Int64)
+    return Grown(
+        replace(
+            made,
+            about=pl.DataFrame(about),
+            fields=given.fields,
+            notes=tuple(dict.fromkeys((*given.notes, *notes))),
+            cleaning=given.cleaning,
+            base=base,
+        ),
+        row_before,
+    )
+
+
+def _roles(fields: pl.DataFrame) -> dict[str, str]:
+    """Return the columns that were given as source and truth."""
+    found = {row["kind"]: row["column"] for row in fields.iter_rows(named=True)}
+    return {role: found[role] for role in ("source", "truth") if role in found}
+
+
+def _cleaning(known: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: known[name] for name in ("normalise", "missing") if name in known}
