@@ -19,9 +19,9 @@ from kolchin.comparison.kinds.base import Levels
 from kolchin.comparison.kinds.preparing import Prepared, prepare_all
 from kolchin.comparison.levels.companions import companions_of, with_companions
 from kolchin.comparison.levels.level_chances import Bands, bands_of
+from kolchin.comparison.levels.possible_pairs import Possible
 from kolchin.comparison.levels.repeated_words import mark_told
 from kolchin.comparison.levels.swapped_values import couple_of
-from kolchin.comparison.possible import Possible
 from kolchin.records import Records
 from kolchin.workplace import here
 

@@ -19,8 +19,8 @@ from kolchin.comparison.kinds.preparing import Prepared
 from kolchin.comparison.levels.companions import Companions, mark_companions
 from kolchin.comparison.levels.level_chances import Bands, bands_of_pairs
 from kolchin.comparison.levels.pair_levels import Frequent, compare_pairs, frequent_forms
+from kolchin.comparison.levels.possible_pairs import Possible
 from kolchin.comparison.levels.swapped_values import Couple, mark_swapped
-from kolchin.comparison.possible import Possible
 from kolchin.errors import ModelError
 from kolchin.store import Store
 from kolchin.threads import over_ranges

@@ -22,6 +22,7 @@ from kolchin.comparison.levels.companions import (
     without_alike,
 )
 from kolchin.comparison.levels.level_chances import Bands, agreeing_pairs, bands_among, chances
+from kolchin.comparison.levels.possible_pairs import Possible
 from kolchin.comparison.levels.repeated_words import mark_told
 from kolchin.comparison.levels.swapped_values import (
     SWAPPED,
@@ -29,7 +30,6 @@ from kolchin.comparison.levels.swapped_values import (
     couples_of,
     with_swapped,
 )
-from kolchin.comparison.possible import Possible
 from kolchin.records import Records
 from kolchin.records.fields.declarations import Field
 from kolchin.workplace import Work, here

@@ -9,7 +9,7 @@ import kolchin as kp
 from kolchin.comparison import compare
 from kolchin.comparison.levels import level_chances
 from kolchin.comparison.levels.level_chances import agreeing_pairs, bands_of
-from kolchin.comparison.possible import SAMPLED_PAIRS, Possible
+from kolchin.comparison.levels.possible_pairs import SAMPLED_PAIRS, Possible
 
 NAMES = ["anna", "ana", "berta", "carla", None]
 

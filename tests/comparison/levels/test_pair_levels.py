@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 
 import kolchin as kp
+from kolchin.comparison import distinct_rows
 from kolchin.comparison.blocking import keys, pair_budget
 from kolchin.comparison.blocking.pair_budget import Gathering, together
 from kolchin.comparison.distinct_rows import find_distinct_rows
@@ -58,7 +59,7 @@ def test_frequent_forms_are_compared_if_that_saves_much():
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_distinct_rows_are_those_of_unique(monkeypatch, threads):
-    monkeypatch.setattr(find_distinct_rows, "RANGE", 1_000)
+    monkeypatch.setattr(distinct_rows, "RANGE", 1_000)
     table = np.random.default_rng(2).integers(-1, 7, (20_000, 5)).astype(np.int8)
     rows, which = find_distinct_rows(list(table.T), threads)
     _, first, inverse = np.unique(table, axis=0, return_index=True, return_inverse=True)
@@ -116,10 +117,10 @@ def test_letters_take_a_byte_where_they_can():
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_numbers_are_counted_range_by_range(monkeypatch, threads):
-    monkeypatch.setattr(find_distinct_rows, "COUNTED", 100)
+    monkeypatch.setattr(distinct_rows, "COUNTED", 100)
     numbers = np.random.default_rng(6).integers(0, 50, 1_234).astype(np.int32)
     expected = np.bincount(numbers, minlength=60)
-    assert np.array_equal(find_distinct_rows.counted(numbers, 60, threads), expected)
+    assert np.array_equal(distinct_rows.counted(numbers, 60, threads), expected)
 
 
 def test_bands_are_those_of_the_more_frequent_value():

@@ -10,8 +10,8 @@ import kolchin as kp
 from kolchin.comparison import compare
 from kolchin.comparison.kinds.preparing import prepare_all
 from kolchin.comparison.kinds.short_texts import TextComparing
+from kolchin.comparison.levels.possible_pairs import Possible
 from kolchin.comparison.levels.swapped_values import chance_of_swapped, couples_of
-from kolchin.comparison.possible import Possible
 
 FIELD_NAMES = ["first", "last"]
 FIELDS = [kp.Text(name) for name in FIELD_NAMES]

@@ -184,9 +184,8 @@ class TestSignals:
 
     def test_ctrl_c_makes_results_of_what_was_drawn(self, table, tmp_path, monkeypatch):
         out = tmp_path / "run"
-        never = (
-            "from kolchin.resolution import session\nsession.is_enough = lambda posterior: False"
-        )
+        module = "from kolchin.resolution.running import session"
+        never = f"{module}\nsession.is_enough = lambda posterior: False"
         monkeypatch.setitem(globals(), "SCRIPT", f"{never}\n{SCRIPT}")
         process = start("resolve", table, "--out", out, "--id", "rec_id", "--chains", 2)
         wait_for(out / "posterior" / "draws-00000.npz", process)

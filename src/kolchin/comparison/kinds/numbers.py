@@ -8,7 +8,7 @@ import polars as pl
 
 from kolchin.comparison.kinds.base import Codes, Comparing, Floats, Levels, as_strings, by_cuts
 from kolchin.comparison.kinds.strings import Strings
-from kolchin.records.amounts import read_amounts
+from kolchin.records.columns.amounts import read_amounts
 from kolchin.records.fields.declarations import Compared
 
 SHORTEST_MISTYPED = 3

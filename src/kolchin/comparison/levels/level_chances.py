@@ -12,8 +12,8 @@ from kolchin.comparison.kinds.base import EXACT, Codes, Comparing, Floats, Level
 from kolchin.comparison.kinds.long_texts import WordsComparing
 from kolchin.comparison.kinds.preparing import Prepared
 from kolchin.comparison.levels.pair_levels import compare_codes
+from kolchin.comparison.levels.possible_pairs import SAMPLED_PAIRS, Possible
 from kolchin.comparison.levels.similarity_tails import LEAST_SHARE, Tail
-from kolchin.comparison.possible import SAMPLED_PAIRS, Possible
 
 SMOOTHING = 0.5
 BAND_PAIRS = 5.0

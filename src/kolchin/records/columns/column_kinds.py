@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import polars as pl
 
-from kolchin.records.amounts import read_amounts
+from kolchin.records.columns.amounts import read_amounts
 
 FEW = 50
 SAMPLE = 1_000

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from kolchin.comparison.kinds.numbers import digits_alike
-from kolchin.records.amounts import read_amounts
+from kolchin.records.columns.amounts import read_amounts
 from kolchin.records.columns.column_kinds import Kind, kind_of_values
 
 LENGTHS = [220, 253, 90, 411, 187, 305]

@@ -8,7 +8,7 @@ import pytest
 import kolchin as kp
 from kolchin.comparison import compare
 from kolchin.comparison.levels.level_chances import agreeing_pairs
-from kolchin.comparison.possible import MOST_DRAWN, SAMPLED_PAIRS, Possible
+from kolchin.comparison.levels.possible_pairs import MOST_DRAWN, SAMPLED_PAIRS, Possible
 from kolchin.likelihoods.chance import Coincidences
 from kolchin.likelihoods.exemplar import Exemplar
 
