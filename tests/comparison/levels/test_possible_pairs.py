@@ -55,8 +55,8 @@ def two_lists(n=60):
     names = [f"name {k}" for k in range(n)]
     return kp.Records.from_table(
         {"name": [*names, *names], "kind": ["new"] * n + ["used"] * (n - 1) + ["new"]},
-        fields=[kp.Text("name"), kp.Category("kind")],
-    )
+        fields=[kp.Text("name"), kp.Categorical("kind")],
+    ).as_compared()
 
 
 def test_pairs_of_one_source_are_no_candidates():

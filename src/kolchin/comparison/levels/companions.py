@@ -24,7 +24,7 @@ NO_SHARE = 1e-12
 ALIKE_PAIRS = 20.0
 """Before any pair is seen, levels are as likely as elsewhere, worth so many pairs."""
 
-A_LITTLE = 4
+A_LITTLE = 12
 """So many of the last levels before 'different' are of texts a little alike: few are links."""
 
 LEAST_REPEATED = 0.1

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin.comparison.kernels import write_bands
-from kolchin.comparison.kinds.base import EXACT, Codes, Comparing, Floats, Levels
-from kolchin.comparison.kinds.long_texts import WordsComparing
+from kolchin.comparison.kinds.base import EXACT, Codes, Comparing, Floats, Levels, by_cuts
+from kolchin.comparison.kinds.long_texts import HOW_THEY_DIFFER, WordsComparing
 from kolchin.comparison.kinds.preparing import Prepared
 from kolchin.comparison.levels.pair_levels import compare_codes
 from kolchin.comparison.levels.possible_pairs import SAMPLED_PAIRS, Possible
@@ -18,6 +18,9 @@ from kolchin.comparison.levels.similarity_tails import LEAST_SHARE, Tail
 SMOOTHING = 0.5
 BAND_PAIRS = 5.0
 """Before any pair is seen, levels divide among bands as records do, with the weight of so many."""
+
+DIFFERENCE_PAIRS = 20.0
+"""How texts differ that are more alike is as among those a little less alike, worth so many."""
 
 COUNTED_RECORDS = 100_000
 """Of so many records the pairs that agree on two fields are counted, and scaled up."""
@@ -126,11 +129,35 @@ def _chances_of_words(
     differ = (left >= 0) & (right >= 0) & (left != right)
     # Where few pairs are possible, links are as much more frequent among them.
     n_records = int(possible.share(prepared.codes >= 0) * prepared.codes.size)
-    tail = Tail(comparing.similarity(left[differ], right[differ]), n_records)
-    near = tail.levels(comparing.field.cuts)
+    similar, how = comparing.similarity(left[differ], right[differ])
+    cuts = comparing.field.cuts
+    shares = shares_of_differences(by_cuts(similar, cuts, first=0), how, len(cuts))
+    by_cut = Tail(similar, n_records).levels(cuts)
+    near = np.append((by_cut[:-1, None] * shares).ravel(), by_cut[-1])
     exact = min(max(float(bands.u.sum()), LEAST_SHARE), 1 - 1 / SAMPLED_PAIRS)
     of_level = np.concatenate([[exact], (1 - exact) * near / near.sum()])
     return LevelChances(of_level, np.zeros((of_level.size, bands.m.size)))
+
+
+def shares_of_differences(cut: Levels, how: NDArray[np.int8], n_cuts: int) -> Floats:
+    """Return how pairs of each similarity divide among the ways in which texts differ.
+
+    Few random pairs are very similar, and these may be links: there, the division is that of
+    the next similarity but for what many pairs say.
+
+    >>> shares_of_differences(np.array([1, 1]), np.array([1, 1], dtype=np.int8), 2).round(2)
+    array([[0.32, 0.37, 0.32],
+           [0.32, 0.37, 0.32]])
+    """
+    counts = np.zeros((n_cuts, len(HOW_THEY_DIFFER)))
+    inside = cut < n_cuts
+    np.add.at(counts, (cut[inside], how[inside]), 1.0)
+    shares = np.empty_like(counts)
+    nearby = np.full(len(HOW_THEY_DIFFER), 1 / len(HOW_THEY_DIFFER))
+    for k in reversed(range(n_cuts)):
+        seen = counts[k] + DIFFERENCE_PAIRS * nearby
+        nearby = shares[k] = seen / seen.sum()
+    return shares
 
 
 def agreeing_pairs(

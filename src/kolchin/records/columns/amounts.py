@@ -9,7 +9,9 @@ from typing import NamedTuple
 import polars as pl
 
 PLAIN = r"^[+-]?\d*[.,]?\d+$"
-AMOUNT = r"^([^\d.,+-]*)\s*([+-]?\d+(?:[.,]\d+)?)\s*([^\d]*)$"
+AMOUNT = r"^((?:[^\d.,+-]*[^\pL\d.,+-]|\pL+\. ?)?)([+-]?\d+(?:[.,]\d+)?)\s*([^\d]*)$"
+"""Letters are not joined to the number that follows: those of a model are."""
+
 THOUSANDS = r"(\d),(\d{3})(,\d{3})*\.(\d)"
 CLOCK = r"^(?:(\d+):)?(\d{1,3}):(\d\d)$"
 UNITS_OF_TIME = r"^(?:(\d+)\s*h[a-z.]*)?\s*(?:(\d+)\s*m[a-z.]*)?\s*(?:(\d+)\s*s[a-z.]*)?$"
@@ -23,6 +25,10 @@ ENOUGH = 0.8
 
 TIMES = 0.1
 """Where so many are times such as 4:13, the others are lengths of time as well."""
+
+YEARS, SLACK = 0.25, 10
+"""Numbers of two digits are years where this share of the values is, if they are then no earlier
+than others by more than so many years."""
 
 MILLISECONDS_FROM, MINUTES_BELOW = 10_000.0, 60.0
 
@@ -106,12 +112,12 @@ def _whole_years(texts: pl.Series, numbers: pl.Series) -> pl.Series:
     """Write years of two digits as whole ones, where most others are years."""
     years = texts.str.contains(YEAR)
     short = texts.str.contains(r"^'?\d\d$").fill_null(value=False)
-    if not short.any() or int(years.sum()) * 2 < texts.len() - int(short.sum()):
+    if not short.any() or int(years.sum()) < YEARS * texts.len():
         return numbers
-    latest = numbers.filter(years).max()
-    if not isinstance(latest, float):
-        return numbers
-    century = latest - latest % 100
-    whole = numbers + century
+    earliest, latest = numbers.filter(years).min(), numbers.filter(years).max()
+    assert isinstance(earliest, float)
+    assert isinstance(latest, float)
+    whole = numbers + (latest - latest % 100)
     whole = whole.zip_with(whole <= latest, whole - 100)
-    return whole.zip_with(short, numbers)
+    fits = (whole.filter(short) >= earliest - SLACK).mean()
+    return whole.zip_with(short, numbers) if fits >= ENOUGH else numbers  # type: ignore[operator]
