@@ -16,8 +16,9 @@ import numpy as np
 from numba import njit
 
 from kolchin import kernels
-from kolchin.sampling.layout import Layout, Lists
-from kolchin.sampling.proposals import Mixture
+from kolchin.sampling.layout import Layout
+from kolchin.sampling.proposals.mixture import PairMixture
+from kolchin.sampling.proposals.pair_tables import PairTables
 
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 N_FIELDS, N_VALUES, DELTA = 9, 50, 0.05
@@ -45,7 +46,7 @@ def problem(n_records, rng, paired):
     second = (first + 1 + rng.integers(0, n_records - 1, first.size)) % n_records
     listed = np.stack([first, second], axis=1).astype(np.int32)
     layout = Layout.single(n_records)
-    mixture = Mixture(0.05, Lists.of(layout, listed, np.ones(len(listed))))
+    mixture = PairMixture(0.05, PairTables.of(layout, listed, np.ones(len(listed))))
     pairs = mixture.in_shard(layout.shard(0))
     _, labels = np.unique(entity, return_inverse=True)
     return data, pairs, labels
@@ -62,7 +63,7 @@ def measure(n_records, paired, n_moves=1_000_000):
     following = kernels.make_rings(labels)
     sizes = np.bincount(np.bincount(labels), minlength=66)
     evidence = kernels.Evidence(np.full(N_FIELDS, DELTA))
-    state = kernels.State(following, sizes, np.array([sizes.sum()]), np.array([-1, -1]))
+    state = kernels.Partition(following, sizes, np.array([sizes.sum()]), np.array([-1, -1]))
     what = pairs, data, evidence, weights, state
     kernels.make_chaperones_moves(rng, 1000, False, *what)
     best = np.inf

@@ -11,6 +11,7 @@ a round costs beyond its tasks is what it takes less the seconds of these, share
 """
 
 import argparse
+import copy
 import functools
 import threading
 import time
@@ -20,13 +21,16 @@ import numpy as np
 from kolchin import Model
 from kolchin.engines import engine_for
 from kolchin.records.loading import load
-from kolchin.sampling import rounds
-from kolchin.sampling.candidates import candidate_pairs, kernel_data
-from kolchin.sampling.chain import Chain
-from kolchin.sampling.ground import ground_of
-from kolchin.sampling.layout import RECORDS_A_BLOCK, arranged
-from kolchin.sampling.proposals import Proposals
-from kolchin.sampling.starts import start_labels
+from kolchin.sampling.layout import RECORDS_A_BLOCK, lay_out
+from kolchin.sampling.problem import pose_problem
+from kolchin.sampling.proposals.candidates import find_candidate_pairs
+from kolchin.sampling.proposals.observed_pairs import ObservedPairs
+from kolchin.sampling.run.starts import make_start_labels
+from kolchin.sampling.schedule import choose_schedule, learn_tuning
+from kolchin.sampling.shards import executors
+from kolchin.sampling.shards.executors import EngineExecutor, ThreadExecutor
+from kolchin.sampling.shards.shared_problem import share_problem
+from kolchin.sampling.state import start_state
 from kolchin.simulation.people import simulate_people
 from kolchin.workplace import here, workplace
 
@@ -58,9 +62,9 @@ class Counts:
     def watching(self, advance):
         """Return the same function, but count what goes in and out."""
 
-        def wrapped(shard, sent, fields, **others):
-            back = advance(shard, sent=sent, fields=fields, **others)
-            row = sent_bytes(sent, fields.model) | back_bytes(back)
+        def wrapped(shard, given, problem, **others):
+            back = advance(shard, given=given, problem=problem, **others)
+            row = sent_bytes(given, problem.model) | back_bytes(back)
             with self._lock:
                 self.rows.append(row)
             return back
@@ -77,14 +81,14 @@ def chances(model):
     return tuple(model.compared.start().values())
 
 
-def sent_bytes(sent, model):
-    prior = dict(sent.given.values)
+def sent_bytes(given, model):
+    prior = dict(given.auxiliaries.values)
     return {
-        "to: delta, m, rho": n_bytes((sent.delta, *chances(model))),
+        "to: delta, m, rho": n_bytes((given.evidence.delta, *chances(model))),
         "to: mu": sum(n_bytes(prior.pop(name, None)) for name in ("log_mu", "log_tail")),
         "to: other parameters of the prior, and t": n_bytes(prior) + NUMBER,
         "to: names of chain and round, two blocks": 4 * NUMBER,
-        "not sent: ratios": n_bytes(tuple(sent.ratios)),
+        "not sent: ratios": n_bytes(tuple(given.evidence[1:])),
     }
 
 
@@ -97,43 +101,63 @@ def back_bytes(back):
     }
 
 
-def built(n_records, n_blocks, seed):
-    """Build a chain of simulated people that are laid out in blocks."""
-    table = simulate_people(n_records, seed)
-    model = Model(load(table, id="rec_id", truth="ent_id").records)
-    pairs, scores = candidate_pairs(model)
-    even = float(np.log(n_records))
-    layout = arranged(n_records, pairs, scores, even, n_blocks)
-    if layout.n_blocks == 1:
-        raise SystemExit("Too many likely links lie between blocks: try fewer (--blocks).")
-    data, pairs = kernel_data(model, layout), layout.moved(pairs)
-    rng = np.random.Generator(np.random.SFC64(seed))
-    labels = start_labels(rng, "blocks", n_records, pairs[scores > even], data.source)
-    return Chain(model, rng, labels, layout=layout, data=data), Proposals(pairs)
+class Rounds:
+    """A chain that makes rounds when it is told to."""
 
+    def __init__(self, n_records, n_blocks, seed):
+        table = simulate_people(n_records, seed)
+        model = Model(load(table, id="rec_id", truth="ent_id").records)
+        pairs, scores = find_candidate_pairs(model)
+        even = float(np.log(n_records))
+        layout = lay_out(n_records, pairs, scores, even, n_blocks)
+        if layout.n_blocks == 1:
+            raise SystemExit("Too many likely links lie between blocks: try fewer (--blocks).")
+        pairs = layout.to_places(pairs)
+        self.problem = pose_problem(model, layout)
+        rng = np.random.Generator(np.random.SFC64(seed))
+        source = self.problem.data.source
+        labels = make_start_labels(rng, "blocks", n_records, pairs[scores > even], source)
+        self.state = start_state(rng, self.problem, labels)
+        self.observed = ObservedPairs(pairs)
+        self.executor = ThreadExecutor(self.problem)
 
-def warm_up(chain, proposals, n_rounds):
-    """Go where the chain is at home, and learn which pairs to propose."""
-    chain.learn(proposals)
-    for number in range(n_rounds):
-        chain.move_in_shards(dissolve=4 * number < n_rounds)
-        chain.refresh()
-        chain.observe(proposals)
-    chain.learn(proposals)
+    def learn(self):
+        """Learn which pairs to propose."""
+        tuning = learn_tuning(self.problem, self.state, self.observed, self.executor)
+        self.schedule = choose_schedule(self.problem, tuning, self.executor)
+
+    def step(self, move):
+        """Make a move."""
+        self.state = move.step(self.state.rng, self.problem, self.state)
+
+    def round(self, cores=1, dissolves=False):
+        """Let all shards advance."""
+        changes = {"executor": self.executor, "cores": cores, "dissolves": dissolves}
+        self.step(self.schedule.on_pairs._replace(**changes))
+
+    def warm_up(self, n_rounds):
+        """Go where the chain is at home, and learn."""
+        self.learn()
+        for number in range(n_rounds):
+            self.round(dissolves=4 * number < n_rounds)
+            self.step(self.schedule.on_parameters)
+            self.observed.observe(self.state.following, self.state.field_values["delta"])
+        self.learn()
 
 
 def timed(chain, n_rounds, cores):
     """Return the seconds of each round and the rings at the end; the chain stays where it was."""
-    state = chain.state()
+    state = copy.deepcopy(chain.state)
     seconds = []
     for _ in range(n_rounds):
         began = time.perf_counter()
-        chain.move_in_shards(cores=cores)
+        chain.round(cores)
         moved = time.perf_counter()
-        chain.refresh()
+        chain.step(chain.schedule.on_parameters)
         seconds.append((moved - began, time.perf_counter() - moved))
-    rings = chain.following.copy()
-    chain.take(state)
+    rings = chain.state.following.copy()
+    chain.state = state
+    chain.executor.note_changes()
     return np.median(seconds, axis=0), rings
 
 
@@ -185,13 +209,14 @@ class Watched:
 
 def in_tasks(chain, n_rounds, name, n_tasks, work):
     """Time rounds that are made by tasks, and return where they lead."""
-    ground_of(chain.model, chain.layout, work)
-    threads, watched = chain.hands, Watched(work.engine)
-    chain.hands = rounds.OnEngine(watched, work.store, chain.layout, "chain")
+    layout = chain.problem.layout
+    share_problem(chain.problem.model, layout, work)
+    threads, watched = chain.executor, Watched(work.engine)
+    chain.executor = EngineExecutor(watched, work.store, layout, "chain")
     timed(chain, 2, n_tasks)  # workers start, and load their kernels
     watched.beyond.clear()
     rings = shown(chain, n_rounds, f"{name}, {n_tasks} tasks", n_tasks, watched.beyond)
-    chain.hands = threads
+    chain.executor = threads
     return rings
 
 
@@ -206,15 +231,16 @@ def main():
     parser.add_argument("--tasks", type=int, default=4, help="tasks a round on an engine")
     given = parser.parse_args()
     n_blocks = given.blocks or max(FEWEST_BLOCKS, round(given.n / RECORDS_A_BLOCK))
-    chain, proposals = built(given.n, n_blocks, given.seed)
-    warm_up(chain, proposals, given.warmup)
-    advance, counts = rounds.advance, Counts()
-    rounds.advance = counts.watching(advance)
+    chain = Rounds(given.n, n_blocks, given.seed)
+    chain.warm_up(given.warmup)
+    advance, counts = executors.advance_shard, Counts()
+    executors.advance_shard = counts.watching(advance)
     timed(chain, given.rounds, 1)
-    rounds.advance = advance
+    executors.advance_shard = advance
     print(
-        f"{given.n:,} records in {chain.layout.n_blocks} blocks, {chain.n_clusters:,} clusters, "
-        f"{chain.moves_a_step:,} moves a round\n"
+        f"{given.n:,} records in {chain.problem.layout.n_blocks} blocks, "
+        f"{chain.state.n_clusters:,} clusters, "
+        f"{chain.schedule.on_pairs.n_moves:,} moves a round\n"
     )
     print("| a shard of a round | bytes |\n|---|---:|")
     for name, mean in counts.means().items():

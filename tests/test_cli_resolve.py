@@ -17,14 +17,14 @@ SHORT = ["--id", "rec_id", "--chains", "2", "--draws", "20", "--seed", "3"]
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A table, and a finished run of it; not to be changed."""
-    from kolchin.sampling import plan
+    from kolchin.sampling.run import run_settings
 
     folder = tmp_path_factory.mktemp("cli")
     fields = {f"field_{k}": 1 / np.arange(1, n + 1) ** 0.5 for k, n in enumerate((6, 10, 12, 20))}
     table = kp.simulate(fields, sizes={1: 37, 2: 7, 3: 3}, delta=0.05, seed=3)
     table.write_csv(folder / "people.csv")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plan, "FEWEST_WARMUP_STEPS", 60)
+        patch.setattr(run_settings, "FEWEST_WARMUP_STEPS", 60)
         path = str(folder / "people.csv")
         result = runner.invoke(app, ["resolve", path, *SHORT, "--truth", "ent_id", "--merged"])
     assert result.exit_code == 0, result.stderr
@@ -51,9 +51,9 @@ def test_resolve_writes_beside_the_table_and_tells(folder, run):
 
 
 def test_a_folder_of_parquet_files_is_a_table(folder, tmp_path, monkeypatch):
-    from kolchin.sampling import plan
+    from kolchin.sampling.run import run_settings
 
-    monkeypatch.setattr(plan, "FEWEST_WARMUP_STEPS", 60)
+    monkeypatch.setattr(run_settings, "FEWEST_WARMUP_STEPS", 60)
     table = pl.read_csv(folder / "people.csv")
     (tmp_path / "people").mkdir()
     monkeypatch.chdir(tmp_path / "people")

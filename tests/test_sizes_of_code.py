@@ -38,7 +38,7 @@ MANY_PARAMETERS = {
     "resolution/running/settings.py:checked",
     "resolution/updating.py:add",
     "resolution/updating.py:update",
-    "sampling/runner.py:sample",
+    "sampling/run/runner.py:sample",
 }
 """Most are public, where each parameter is something that a user may want to say."""
 

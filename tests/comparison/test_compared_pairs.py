@@ -8,9 +8,10 @@ import kolchin as kp
 from kolchin.comparison import compare, comparing
 from kolchin.comparison.blocking import blocked_pairs, keys, pair_budget
 from kolchin.records.loading import load
-from kolchin.sampling import ground
-from kolchin.sampling.candidates import candidate_pairs, kernel_data
 from kolchin.sampling.layout import Layout
+from kolchin.sampling.problem import make_kernel_data
+from kolchin.sampling.proposals.candidates import find_candidate_pairs
+from kolchin.sampling.shards import shared_problem
 from kolchin.simulation.people import simulate_people
 from kolchin.store import Directory
 from kolchin.workplace import Work
@@ -30,7 +31,7 @@ def in_parts(monkeypatch):
     monkeypatch.setattr(comparing, "AT_ONCE", 2)
     monkeypatch.setattr(keys, "SCANNED", 400)
     monkeypatch.setattr(pair_budget, "RANGE", 5_000)
-    monkeypatch.setattr(ground, "PLACES_A_TASK", 600)
+    monkeypatch.setattr(shared_problem, "PLACES_A_TASK", 600)
 
 
 @pytest.fixture
@@ -81,12 +82,17 @@ def test_pairs_are_found_again_in_their_parts(records, in_parts):
 def test_tasks_list_what_a_model_in_memory_does(records, in_parts, work, tmp_path):
     there = kp.Model(records, work=work)
     in_memory = kp.Model(records)
-    for one, other in zip(candidate_pairs(there, work), candidate_pairs(in_memory), strict=True):
+    for one, other in zip(
+        find_candidate_pairs(there, work), find_candidate_pairs(in_memory), strict=True
+    ):
         assert np.array_equal(one, other)
     layout = Layout(np.array([0, 1_000, 2_500]), np.random.default_rng(2).permutation(2_500))
-    made, expected = ground.ground_of(there, layout, work).data, kernel_data(in_memory, layout)
+    made, expected = (
+        shared_problem.share_problem(there, layout, work).data,
+        make_kernel_data(in_memory, layout),
+    )
     assert all(map(np.array_equal, made, expected))
-    assert {path.name.split("-")[0] for path in tmp_path.iterdir()} == {"pairs", "which", "ground"}
+    assert {path.name.split("-")[0] for path in tmp_path.iterdir()} == {"pairs", "which", "problem"}
 
 
 def test_results_ask_for_pairs_where_they_are(records, in_parts, work):

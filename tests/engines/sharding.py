@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import kolchin as kp
-from kolchin.sampling.plan import checked_plan
-from kolchin.sampling.runner import Run
-from kolchin.sampling.starts import STARTS
+from kolchin.sampling.run.run_settings import check_run_settings
+from kolchin.sampling.run.runner import Run
+from kolchin.sampling.run.starts import STARTS
 from kolchin.store import Directory
 
 KILLED_AT = 20
@@ -75,8 +75,8 @@ class Killing(Directory):
 def drawn_at(model, place):
     """All that was drawn at a workplace."""
     named = {name: SHORT[name] for name in ("chains", "draws", "warmup", "thin")}
-    plan = checked_plan(**named, moves=None, start=STARTS, n_compared=model.n_records)
-    run = Run.begin(model, plan, SHORT["seed"], place)
+    settings = check_run_settings(**named, moves=None, start=STARTS, n_compared=model.n_records)
+    run = Run.begin(model, settings, SHORT["seed"], place)
     run.go_on()
     return comparable(run.posterior())
 

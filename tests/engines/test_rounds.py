@@ -5,15 +5,16 @@ import pytest
 from sharding import SHORT, drawn
 
 import kolchin as kp
-from kolchin import kernels
-from kolchin.sampling import rounds, weights
-from kolchin.sampling.candidates import candidate_pairs
+from kolchin.sampling.conditional_prior import draw_auxiliaries
 from kolchin.sampling.layout import Layout
-from kolchin.sampling.learning import Learning
-from kolchin.sampling.plan import checked_plan
-from kolchin.sampling.runner import Run, _moments
-from kolchin.sampling.shards import Learnt, Sent, advance
-from kolchin.sampling.starts import STARTS, start_labels
+from kolchin.sampling.proposals.candidates import find_candidate_pairs
+from kolchin.sampling.run.run_settings import check_run_settings
+from kolchin.sampling.run.runner import Run
+from kolchin.sampling.run.starts import STARTS, make_start_labels
+from kolchin.sampling.shards import executors
+from kolchin.sampling.shards.advancing import RoundInput, advance_shard
+from kolchin.sampling.shards.executors import LearningTask
+from kolchin.sampling.state import start_state
 from kolchin.store import Directory
 from kolchin.workplace import workplace
 
@@ -32,7 +33,7 @@ def test_every_prior_draws_the_same(model, sharded, inline, prior):
 
 def test_answers_count_in_shards_and_on_engines(model, sharded, inline):
     """Records far from each other that are the same, and some that are different or may be so."""
-    likely, _ = candidate_pairs(model)
+    likely, _ = find_candidate_pairs(model)
     likely = likely[:40].tolist()
     said = [(0, 119, "same"), (119, 60, "same"), (3, 90, "different")]
     said += [(i, j, "different") for i, j in likely[:10] if {i, j} != {0, 119}]
@@ -52,10 +53,10 @@ def test_it_is_sampled_in_shards_by_tasks(model, sharded, inline, monkeypatch):
     run = inline.run
     monkeypatch.setattr(inline, "run", lambda task, items: seen.append(items) or run(task, items))
     drawn(model, engine=inline)
-    learning = [items for items in seen if isinstance(items[0], Learning)]
+    learning = [items for items in seen if isinstance(items[0], LearningTask)]
     # At the start, and at some steps of warm-up.
-    plan = checked_plan(*(SHORT[name] for name in PLANNED), None, STARTS, model.n_records)
-    times = 1 + len(_moments(plan.learning) - {0})
+    settings = check_run_settings(*(SHORT[name] for name in PLANNED), None, STARTS, model.n_records)
+    times = 1 + len(settings.learning_steps - {0})
     assert [len(items) for items in learning] == [1] * times * SHORT["chains"]
     seen = [items for items in seen if items not in learning]
     assert len(seen) == SHORT["chains"] * (SHORT["draws"] + SHORT["warmup"])
@@ -67,49 +68,50 @@ def test_it_is_sampled_in_shards_by_tasks(model, sharded, inline, monkeypatch):
 
 def test_a_wrong_order_of_shards_is_seen(model, serial, inline, monkeypatch):
     """The comparison sees a single sum of floating-point numbers made in another order."""
-    advance = rounds.OnEngine.advance
-    monkeypatch.setattr(rounds.OnEngine, "advance", lambda *given: advance(*given)[::-1])
+    advance = executors.EngineExecutor.advance
+    monkeypatch.setattr(executors.EngineExecutor, "advance", lambda *given: advance(*given)[::-1])
     assert drawn(model, engine=inline) != serial
 
 
 def test_the_store_holds_the_last_state_alone(model, sharded, inline, tmp_path):
     from kolchin.workplace import Work
 
-    plan = checked_plan(2, 4, 8, 1, None, STARTS, model.n_records)
-    run = Run.begin(model, plan, 1, Work(inline, Directory(tmp_path)))
+    settings = check_run_settings(2, 4, 8, 1, None, STARTS, model.n_records)
+    run = Run.begin(model, settings, 1, Work(inline, Directory(tmp_path)))
     run.go_on()
-    # What was learnt is there, and not in the memory of the driver as well.
-    for worker in run.workers:
-        learnt = worker.chain.mixture.lists.table, worker.chain.loose.neighbours
-        assert not any(array.flags.owndata for array in (*learnt, worker.proposals.candidates))
+    # What was learned is there, and not in the memory of the driver as well.
+    for chain in run.chains:
+        mixture, lists = chain.tuning.pairs
+        arrays = mixture.tables.table, lists.neighbours, chain.observed.candidates
+        assert not any(array.flags.owndata for array in arrays)
     kinds = sorted(path.name.split("-")[-1] for path in tmp_path.iterdir())
-    assert kinds.count("learnt") == 2
-    assert len(kinds) <= 2 + 2 + 2 + 2 * 2  # ground, candidates, what was learnt, driver's, tasks'
+    assert kinds.count("learned") == 2
+    assert (
+        len(kinds) <= 2 + 2 + 2 + 2 * 2
+    )  # problem, candidates, what was learned, driver's, tasks'
 
 
 def test_a_shard_looks_at_nothing_outside(model, sharded):
     """Not even while clusters are taken apart: the rings of other records may not be there."""
-    plan = checked_plan(1, 4, 8, 1, None, "random", model.n_records)
-    (worker,) = Run.begin(model, plan, 1).workers
-    chain = worker.chain
+    settings = check_run_settings(1, 4, 8, 1, None, "random", model.n_records)
+    (chain,) = Run.begin(model, settings, 1).chains
+    problem, rng = chain.problem, chain.state.rng
     # Pairs across blocks, as no start has them.
-    chain.following = kernels.make_rings(
-        start_labels(chain.rng, "random", model.n_records, np.empty((0, 2), np.int32))
-    )
-    worker._learn()
-    given = weights.Given.drawn(chain.rng, model, chain.prior_values, chain.counts, 50)
-    sent = Sent(chain.own_values["delta"], chain.ratios, given, 500, True, chain.key, 1)
-    learnt = Learnt(chain.mixture, chain.loose)
+    labels = make_start_labels(rng, "random", model.n_records, np.empty((0, 2), np.int32))
+    chain.take_state(start_state(rng, problem, labels))
+    state = chain.state
+    auxiliaries = draw_auxiliaries(rng, model, state.prior_values, state.counts, 50)
+    given = RoundInput(state.evidence, auxiliaries, 500, True, state.stream_key, 1)
     reached = 0
-    for shard in chain.layout.shards(chain.rng):
+    for shard in problem.layout.pair_blocks(rng):
         first, last, then, end = shard.within
         own = np.r_[first:last, then:end]
-        reached += np.count_nonzero(~np.isin(chain.following[own], own))
+        reached += np.count_nonzero(~np.isin(state.following[own], own))
         results = []
-        for there in (chain.following.copy(), np.zeros_like(chain.following)):
-            there[own] = chain.following[own]
-            fields = sent.fields(model, chain.data)
-            advance(shard, sent, fields, sent.prior(fields, chain.layout), learnt, there)
+        for there in (state.following.copy(), np.zeros_like(state.following)):
+            there[own] = state.following[own]
+            prior = given.prior(problem)
+            advance_shard(shard, given, problem, prior, chain.tuning.pairs, there)
             results.append(there[own])
         assert np.array_equal(*results)
     assert reached > 10
@@ -125,10 +127,10 @@ def test_a_temporary_store_is_for_its_user_alone(inline):
 def test_versions_hold_the_rings_of_their_blocks():
     layout = Layout(np.array([0, 3, 5, 9]))
     rings = np.arange(9, dtype=np.int32)[::-1].copy()
-    version = rounds.Version.of(layout, (2, 0), rings)
+    version = executors.BlockRings.of(layout, (2, 0), rings)
     back = np.full(9, -1, dtype=np.int32)
-    version.written(layout, (0,), back)
+    version.write(layout, (0,), back)
     assert back.tolist() == [8, 7, 6, -1, -1, -1, -1, -1, -1]
-    version.written(layout, (2,), back)
+    version.write(layout, (2,), back)
     assert back.tolist() == [8, 7, 6, -1, -1, 3, 2, 1, 0]
     assert layout.places((2, 0), np.array([0, 3, 4, 6])).tolist() == [5, 8, 0, 2]

@@ -4,13 +4,14 @@ from itertools import combinations
 
 import invariance
 import numpy as np
-from driving import Driver, unequal_picks
+from driving import Driver, unequal_proposals
 
 from kolchin.priors.base import SizeCounts
-from kolchin.sampling.layout import Layout
-from kolchin.sampling.loose import loose_pairs
-from kolchin.sampling.marginal import Typical
-from kolchin.sampling.proposals import LOOSE_ODDS
+from kolchin.sampling.moves.forest.move import ForestMove
+from kolchin.sampling.moves.forest.parameters_given_forest import TypicalState
+from kolchin.sampling.moves.parameters import UpdateFieldParameters, UpdateParameters
+from kolchin.sampling.moves.regroup import RegroupMove
+from kolchin.sampling.schedule import GIVEN_LINKS
 
 TWINS = np.array(
     [[0, 0, 1], [0, 0, 1], [0, 1, 1], [0, -1, 1], [0, 1, 2], [0, -1, 1]], dtype=np.int32
@@ -26,33 +27,30 @@ def let_forests_be_grown(monkeypatch, uniform=0.3, typical=True):
     def make(model, pairs, seed):
         driver = Driver(model, pairs, seed)
         listed = np.array(list(combinations(range(model.n_records), 2))[::2], dtype=np.int32)
-        unequal = np.random.default_rng(3).exponential(scale=2.0, size=len(listed))
-        log_odds = np.log(LOOSE_ODDS) - 0.01 - unequal
-        loose = loose_pairs(Layout.single(model.n_records), listed, log_odds)
-        chain = driver.chain
-        chain.loose, chain.n_rounds = loose, 3
-        chain.picks = unequal_picks(model.n_records, listed)._replace(uniform=uniform)
+        proposals = unequal_proposals(model.n_records, listed)._replace(uniform=uniform)
+        state = None
         if typical:
             counts = SizeCounts.of(np.array([0, 2, 2]))
             delta = np.full(model.likelihood.n_fields, 0.2)
-            chain.typical = Typical(delta, chain.prior_values, counts)
-        monkeypatch.setattr(chain, "_regroup", lambda picks: None)
+            state = TypicalState(delta, driver.state.prior_values, counts)
+        driver.on_links = (ForestMove(proposals, state),) * 2
+        driver.on_parameters = UpdateParameters(GIVEN_LINKS)
         return driver
 
     monkeypatch.setattr(invariance, "Driver", make)
 
 
-def let_equals_regroup(monkeypatch, change=lambda picks: picks):
+def let_equals_regroup(monkeypatch, change=lambda proposals: proposals):
     """Let drivers regroup equal records, of which there are some, and draw delta given links."""
     monkeypatch.setattr(invariance, "codes", lambda missing, n_records: TWINS)
 
     def make(model, pairs, seed):
         driver = Driver(model, pairs, seed)
-        chain, n_records = driver.chain, model.n_records
+        n_records = model.n_records
         listed = np.array(list(combinations(range(n_records), 2))[1:], dtype=np.int32)
-        chain.loose = loose_pairs(Layout.single(n_records), listed, np.full(len(listed), -3.0))
-        chain.picks, chain.n_rounds = change(unequal_picks(n_records, listed)), 4
-        monkeypatch.setattr(chain, "_redraw", lambda picks: chain._refresh_fields())
+        regroup = RegroupMove(change(unequal_proposals(n_records, listed)))
+        driver.on_links = (regroup, UpdateFieldParameters()) * 3
+        driver.on_parameters = UpdateParameters(GIVEN_LINKS)
         return driver
 
     monkeypatch.setattr(invariance, "Driver", make)

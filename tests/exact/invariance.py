@@ -65,9 +65,8 @@ class Joint:
         """Return p-values: of the partition, and of each parameter given the partition."""
         rng = np.random.default_rng(seed)
         driver = Driver(self.model, PAIRS[pairs](self.n_records), seed)
-        chain = driver.chain
         found, values = self.start(rng, n_draws)
-        fixed = {k: v for k, v in chain.prior_values.items() if not k.startswith("log_")}
+        fixed = {k: v for k, v in driver.state.prior_values.items() if not k.startswith("log_")}
         after = []
         for k in range(n_draws):
             now = {name: float(column[k]) for name, column in values.items()}
@@ -78,9 +77,11 @@ class Joint:
                 now["log_mu"] = log_dirichlet(rng, self.shapes(found[k], fixed | now))
             driver.set_parameters(**now)
             for _ in range(rounds):
-                chain.move(moves)
-                chain.update()
-            after.append((chain.following.copy(), chain.prior_values, chain.own_values["delta"]))
+                driver.move(moves)
+                driver.update()
+            state = driver.state
+            values_of = state.prior_values, state.field_values["delta"]
+            after.append((state.following.copy(), *values_of))
         return self.p_values(after)
 
     def p_values(self, after):

@@ -15,9 +15,11 @@ from kolchin import kernels
 from kolchin.kernels.visits import visit_all
 from kolchin.likelihoods import Exemplar, Outcomes
 from kolchin.records import Records
-from kolchin.sampling.chain import Chain
 from kolchin.sampling.layout import Layout
-from kolchin.sampling.loose import loose_pairs
+from kolchin.sampling.moves.attach import AttachMove
+from kolchin.sampling.problem import pose_problem
+from kolchin.sampling.proposals.attach_lists import build_attach_lists
+from kolchin.sampling.state import make_evidence
 
 SMALLEST_P = 1e-4
 N_LEVELS = (3, 2, 4)
@@ -153,19 +155,18 @@ def test_visits_and_attaching_keep_the_posterior(name):
     model, log_joint = problem(name)
     probability = normalised(log_joint)
     driver = driver_of(model, name, "uniform", 2)
-    chain = driver.chain
     listed = np.array(list(combinations(range(6), 2))[1:], dtype=np.int32)
     odds = np.linspace(-6.0, -2.4, len(listed))
-    loose = loose_pairs(Layout.single(6), listed, odds)
-    chain.loose = loose._replace(share=4.0, joinings=99.0)
+    lists = build_attach_lists(Layout.single(6), listed, odds)
+    attach = AttachMove(lists._replace(share=4.0, joinings=99.0))
     start = np.random.default_rng(2).choice(probability.size, 10_000, p=probability)
     result = np.empty((start.size, 6), dtype=np.int32)
-    chain.weights = chain.weights._replace(largest_enumerated=2)
+    driver.set_weights(largest_enumerated=2)
     for k, index in enumerate(start):
         driver.set_partition(index)
-        chain._attach()
-        chain.move(10)
-        result[k] = chain.following
+        driver.step(attach)
+        driver.move(10)
+        result[k] = driver.state.following
     assert partition_test(by_hand.index_of_rings(result), probability) > SMALLEST_P
 
 
@@ -206,14 +207,13 @@ def test_m_and_the_partition_keep_their_joint_posterior():
     driver = Driver(model, None, 3)
     after = []
     for index, m in zip(cell // 400, value, strict=True):
-        chain = driver.chain
         driver.set_partition(index)
-        chain.own_values = {"delta": np.full(1, 0.6), "m": np.array([m, 1 - m])}
-        chain.ratios = likelihood.ratios(chain.own_values)
+        driver.set_fields({"delta": np.full(1, 0.6), "m": np.array([m, 1 - m])})
         for _ in range(2):
-            chain.move(4)
-            chain.update()
-        after.append((chain.following.copy(), chain.own_values["m"][0]))
+            driver.move(4)
+            driver.update()
+        state = driver.state
+        after.append((state.following.copy(), state.field_values["m"][0]))
     found = by_hand.index_of_rings(np.array([state[0] for state in after]))
     assert partition_test(found, weight.sum(axis=1)) > SMALLEST_P
     below = np.concatenate([np.zeros((203, 1)), np.cumsum(weight, axis=1)], axis=1)
@@ -241,14 +241,15 @@ def test_too_many_fields():
 
 def visited(model, labels, room, seed):
     """Sides after S, the first two clusters, was visited with room for so many rows of logs."""
-    chain = Driver(model, None, seed).chain
+    driver = Driver(model, None, seed)
     n = model.n_records
     scratch = scratch_for(n, room)
     scratch.side[:] = labels != labels[0]
-    state = chain.partition._replace(size_counts=np.zeros(100, dtype=np.int64))
+    partition = driver.state.partition._replace(size_counts=np.zeros(100, dtype=np.int64))
     together = bool(scratch.side.sum() == 0)
     rng = np.random.default_rng(seed)
-    what = chain.data, chain.evidence, chain.weights, state
+    state = driver.state
+    what = driver.problem.data, state.evidence, state.weights, partition
     visit_all(rng, -1.0, together, *what, n, scratch)
     return scratch.side, scratch.log_sides
 
@@ -289,9 +290,11 @@ def test_pairs_are_found_in_lists_of_any_shape():
     log_evidence = np.log(np.concatenate(likelihood.ratios(likelihood.start())[:2]))
     expected = log_evidence[likelihood.patterns_of(every)]
     records = Records.from_codes(np.zeros((n, 1), dtype=int), frequencies=[[1.0]])
-    chain = Chain(kp.Model(records, compared=likelihood), rng, np.arange(n))
+    model = kp.Model(records, compared=likelihood)
+    problem = pose_problem(model)
+    evidence = make_evidence(model, model.likelihood.start(rng) | likelihood.start())
     for order in (np.arange(len(every)), rng.permutation(len(every))):
-        scores = kernels.pair_scores(chain.data, chain.evidence, every[order])
+        scores = kernels.pair_scores(problem.data, evidence, every[order])
         np.testing.assert_allclose(scores, expected[order], atol=1e-12)
 
 
@@ -302,8 +305,7 @@ def test_weights_on_the_log_scale_keep_the_posterior(name):
     probability = normalised(log_joint)
     start = np.random.default_rng(4).choice(probability.size, 20_000, p=probability)
     driver = driver_of(model, name, "uniform", 4)
-    weights = driver.chain.weights
-    driver.chain.weights = weights._replace(safe_pairs=False, safe_products=False)
+    driver.set_weights(safe_pairs=False, safe_products=False)
     assert partition_test(driver.moved(start, 40), probability) > SMALLEST_P
 
 

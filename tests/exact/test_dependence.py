@@ -483,18 +483,18 @@ class Joint:
         likelihood = self.problem.likelihood(kind, m_weights=M_WEIGHTS, rho_weights=RHO_WEIGHTS)
         model, _ = posterior_of(self.problem, "DirichletProcess", likelihood)
         rng = np.random.default_rng(4)
-        driver, chain = (made := Driver(model, None, 4)), made.chain
+        driver = Driver(model, None, 4)
         rings, finals = [], []
         for index in rng.choice(self.probability.size, n_starts, p=self.probability):
             *m, rho = grouped(self.truth.draw(rng, index), self.problem.n_levels)
             driver.set_partition(index)
-            chain.own_values = {"delta": np.full(1, 0.6), "m": np.concatenate(m), "rho": rho}
-            chain.ratios = likelihood.ratios(chain.own_values)
+            driver.set_fields({"delta": np.full(1, 0.6), "m": np.concatenate(m), "rho": rho})
             for _ in range(2):
-                chain.move(4)
-                chain.update()
-            rings.append(chain.following.copy())
-            finals.append(np.concatenate([chain.own_values["m"], chain.own_values["rho"]]))
+                driver.move(4)
+                driver.update()
+            rings.append(driver.state.following.copy())
+            values = driver.state.field_values
+            finals.append(np.concatenate([values["m"], values["rho"]]))
         found = by_hand.index_of_rings(np.array(rings))
         uniform, finals = np.empty((n_starts, finals[0].size)), np.array(finals)
         for index in np.unique(found):

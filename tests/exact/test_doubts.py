@@ -96,19 +96,19 @@ def p_values(kind=Exemplar, n_starts=4000):
         records, FIXED["DirichletProcess"][0](), delta=0.6, compared=likelihood, sources=SOURCES
     )
     rng = np.random.default_rng(7)
-    driver, chain = (made := Driver(model, None, 5)), made.chain
+    driver = Driver(model, None, 5)
     rings, finals = [], []
     for cell in rng.choice(weight.size, n_starts, p=weight.ravel()):
         index, place = divmod(cell, N_CELLS)
         driver.set_partition(index)
         nu = edges[place] * (edges[place + 1] / edges[place]) ** rng.random()
-        chain.own_values = likelihood.start() | {"delta": np.empty(0), "shared": np.array([nu])}
-        chain.ratios = likelihood.ratios(chain.own_values)
+        fields = {"delta": np.empty(0), "shared": np.array([nu])}
+        driver.set_fields(likelihood.start() | fields)
         for _ in range(2):
-            chain.move(4)
-            chain.update()
-        rings.append(chain.following.copy())
-        finals.append(chain.own_values["shared"][0])
+            driver.move(4)
+            driver.update()
+        rings.append(driver.state.following.copy())
+        finals.append(driver.state.field_values["shared"][0])
     found = index_of_rings(np.array(rings))
     below = np.concatenate([np.zeros((len(rows), 1)), np.cumsum(weight, axis=1)], axis=1)
     below /= np.maximum(below[:, -1:], 1e-300)

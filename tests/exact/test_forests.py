@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from driving import unequal_picks
+from driving import unequal_proposals
 from forced import let_forests_be_grown
 from invariance import SAMPLED, SMALLEST_P, fixed_joint
 from problems import FIXED
@@ -15,13 +15,21 @@ import kolchin as kp
 from kolchin import kernels
 from kolchin.priors.base import SizeCounts
 from kolchin.records import Records
-from kolchin.sampling import forests
-from kolchin.sampling.chain import Chain
+from kolchin.sampling.conditional_prior import Auxiliaries
 from kolchin.sampling.layout import Layout
-from kolchin.sampling.loose import loose_pairs
-from kolchin.sampling.marginal import Marginal, Typical
-from kolchin.sampling.proposals import Proposals
-from kolchin.sampling.weights import Given, can_be_sharded
+from kolchin.sampling.moves.forest import weighed_forest
+from kolchin.sampling.moves.forest.move import ForestMove
+from kolchin.sampling.moves.forest.parameters_given_forest import (
+    ParametersGivenForest,
+    TypicalState,
+)
+from kolchin.sampling.problem import pose_problem
+from kolchin.sampling.proposals.attach_lists import build_attach_lists
+from kolchin.sampling.proposals.observed_pairs import ObservedPairs
+from kolchin.sampling.schedule import choose_schedule, learn_tuning
+from kolchin.sampling.shards.executors import ThreadExecutor
+from kolchin.sampling.state import start_state
+from kolchin.sampling.weights import can_be_sharded
 
 
 @pytest.fixture
@@ -74,7 +82,7 @@ def test_without_a_typical_state(name, forested):
 def test_a_wrong_weight_is_seen(wrong, forested, monkeypatch):
     """Links that do not count more for edges that are rare, or for records that were taken out."""
     forested()
-    grow = forests.kernels.grow_forest
+    grow = weighed_forest.kernels.grow_forest
 
     def changed(*given):
         forest, stayed = grow(*given)
@@ -84,7 +92,7 @@ def test_a_wrong_weight_is_seen(wrong, forested, monkeypatch):
             return forest._replace(size=np.full_like(forest.size, 3)), stayed
         return forest._replace(chance=np.ones_like(forest.chance)), stayed
 
-    monkeypatch.setattr(forests.kernels, "grow_forest", changed)
+    monkeypatch.setattr(weighed_forest.kernels, "grow_forest", changed)
     p_values = fixed_joint("DirichletProcess", False).run(n_draws=1500, rounds=2, moves=0)
     assert min(p_values.values()) < 1e-6, p_values
 
@@ -94,17 +102,17 @@ def test_sizes_that_no_cluster_has_leave_the_others_alone():
     counts = SizeCounts.of(np.bincount([1] * 11 + [12]))
     apart = SizeCounts.of(np.bincount([1] * 12 + [11]))
     prior, rng, found = kp.NBD(), np.random.default_rng(1), []
-    typical = Typical(np.array([0.1]), prior.start(rng, counts), counts)
+    typical = TypicalState(np.array([0.1]), prior.start(rng, counts), counts)
     for _ in range(600):
         values = prior.collapsed(prior.start(rng, counts))
         values = prior.completed(rng, values, counts)
         log_t = float(np.log(rng.standard_gamma(counts.n_clusters + values["a"])))
-        given = Given(values, log_t, 32)
+        given = Auxiliaries(values, log_t, 32)
         # One link, that makes the 12 whole: alone or with each other, all else is as it is.
-        marginal = Marginal(
+        parameters = ParametersGivenForest(
             prior, apart, lambda joins: float(np.log(1 + joins[12])), given, typical
         )
-        after = marginal.update(rng, given)
+        after = parameters.update(rng, given)
         found.append(np.exp(after.log_t + after.values["log_mu"][0]))
     assert np.mean(found) == pytest.approx(11.5, abs=4 * np.std(found) / np.sqrt(600))
 
@@ -112,53 +120,59 @@ def test_sizes_that_no_cluster_has_leave_the_others_alone():
 def test_shards_draw_parameters_given_links_in_every_step():
     records = Records.from_codes(np.arange(24).reshape(12, 2) % 5)
     model = kp.Model(records, kp.DirichletProcess(), delta=kp.Gamma(1, 1))
-    layout = Layout(np.array([0, 6, 12]), np.arange(12))
-    chain = Chain(model, np.random.default_rng(1), np.arange(12), layout=layout)
-    listed = np.array(list(combinations(range(12), 2)), dtype=np.int32)
-    chain.learn(Proposals(listed))
+    rng, listed = np.random.default_rng(1), np.array(list(combinations(range(12), 2)), np.int32)
+    problem = pose_problem(model, Layout(np.array([0, 6, 12]), np.arange(12)))
+    state, executor = start_state(rng, problem, np.arange(12)), ThreadExecutor(problem)
+    tuning = learn_tuning(problem, state, ObservedPairs(listed), executor)
+    schedule = choose_schedule(problem, tuning, executor)
     deltas = set()
     for _ in range(20):
-        chain.update()
-        deltas.add(chain.own_values["delta"][0])
+        for move in (*schedule.on_links, schedule.on_parameters):
+            state = move.step(rng, problem, state)
+        deltas.add(state.field_values["delta"][0])
     assert len(deltas) == 20
 
 
 def equal_records(n_equal, n_others, prior, step=1):
-    """A chain in which equal records are one cluster, and the others are alone."""
+    """A problem and a state in which equal records are one cluster, and a move on links."""
     others = [[step * k, step * k] for k in range(1, n_others + 1)]
     records = Records.from_codes([[0, 0]] * n_equal + others + [[9, 9]])
-    model = kp.Model(records, prior, delta=kp.Gamma(1, 1))
+    problem = pose_problem(kp.Model(records, prior, delta=kp.Gamma(1, 1)))
     labels = np.concatenate([np.zeros(n_equal, int), np.arange(1, n_others + 2)])
-    chain = Chain(model, np.random.default_rng(1), labels)
-    listed = np.array(list(combinations(range(model.n_records), 2)), dtype=np.int32)
-    chain.picks = unequal_picks(model.n_records, listed)
-    return chain, labels
+    state = start_state(np.random.default_rng(1), problem, labels)
+    listed = np.array(list(combinations(range(problem.n_records), 2)), dtype=np.int32)
+    return problem, state, ForestMove(unequal_proposals(problem.n_records, listed))
 
 
 def test_a_size_that_no_cluster_has_takes_nobody_in():
     """mu is about 0 there: who leaves a cluster of 12, where none is of 11, comes back."""
-    chain, labels = equal_records(12, 10, kp.NBD())
-    rings, stayed, deltas = kernels.make_rings(labels), 0, set()
+    problem, state, move = equal_records(12, 10, kp.NBD())
+    rings, stayed, deltas = state.following.copy(), 0, set()
     for _ in range(200):
-        chain.following[:] = rings
-        chain.own_values = {"delta": np.full(2, 0.05)}
-        chain.cluster_count[0] = kernels.count_sizes(chain.following, chain.size_counts)
-        chain._redraw(chain.picks)
-        stayed += chain.size_counts[12] == 1
-        deltas.add(chain.own_values["delta"][0])
+        partition = state.partition
+        partition.following[:] = rings
+        partition.n_clusters[0] = kernels.count_sizes(rings, partition.size_counts)
+        delta = np.full(2, 0.05)
+        evidence = state.evidence._replace(delta=delta)
+        state = state._replace(field_values={"delta": delta}, evidence=evidence)
+        state = move.step(state.rng, problem, state)
+        stayed += state.partition.size_counts[12] == 1
+        deltas.add(state.field_values["delta"][0])
     assert stayed >= 195
     assert len(deltas) == 200
 
 
 def test_clusters_grow_beyond_the_tables():
     """Others are equal too, and join; moves may have filled the tables up to their end."""
-    chain, labels = equal_records(32, 6, kp.DirichletProcess(theta=0.01), step=0)
-    chain.size_counts = np.bincount(np.bincount(labels), minlength=33)
+    problem, state, move = equal_records(32, 6, kp.DirichletProcess(theta=0.01), step=0)
+    counts = state.partition.size_counts[:33].copy()
+    state = state._replace(partition=state.partition._replace(size_counts=counts))
     largest = 0
     for _ in range(20):
-        chain._redraw(chain.picks)
-        assert chain.size_counts[1:] @ np.arange(1, chain.size_counts.size) == 39
-        largest = max(largest, np.flatnonzero(chain.size_counts).max())
+        state = move.step(state.rng, problem, state)
+        counts = state.partition.size_counts
+        assert counts[1:] @ np.arange(1, counts.size) == 39
+        largest = max(largest, np.flatnonzero(counts).max())
     assert largest > 32
 
 
@@ -166,7 +180,7 @@ def test_where_nothing_can_be_linked_there_is_no_list():
     records = Records.from_codes([[0, 0], [0, 0], [1, 1], [2, 1]])
     model = kp.Model(records, kp.KolchinPartition(mu=[1.0]))
     pairs = np.array([[0, 1]], dtype=np.int32)
-    assert loose_pairs(Layout.single(4), pairs, np.array([-np.inf])) is None
+    assert build_attach_lists(Layout.single(4), pairs, np.array([-np.inf])) is None
     assert kp.sample(model, chains=1, draws=5, seed=1, progress=False).n_draws == 5
 
 
@@ -182,5 +196,5 @@ def test_too_much_evidence_is_not_forested():
     codes = np.random.default_rng(1).integers(0, 40, (60, 200))
     many = kp.Model(Records.from_codes(codes), kp.NBD())
     few = kp.Model(Records.from_codes(codes[:, :5]), kp.NBD())
-    assert forests.can_be_forested(few)
-    assert not forests.can_be_forested(many)
+    assert weighed_forest.can_be_forested(few)
+    assert not weighed_forest.can_be_forested(many)

@@ -8,12 +8,12 @@ import pytest
 from enumeration import beta_probability, uniform_test
 from invariance import DELTA, SMALLEST_P, Joint, delta_block, fixed_block, geometric_base
 from scipy.special import logsumexp
+from stepping import Stepper
 
 import kolchin as kp
 from kolchin import kernels
 from kolchin.priors.base import SizeCounts
 from kolchin.records import Records
-from kolchin.sampling.chain import Chain
 
 ALPHA, RHO = 3.0, 0.4
 COUNTS = np.array([0, 4, 0, 2])
@@ -84,14 +84,17 @@ def test_moves_without_singletons(prior):
     """Without singletons mu_1 may be far below the smallest float; moves must go on."""
     records = Records.from_codes(np.zeros((6, 2), dtype=np.int32), [[0.5, 0.5]] * 2)
     model = kp.Model(records, prior, delta=0.5)
-    chain = Chain(model, np.random.default_rng(23), np.array([0, 0, 0, 1, 1, 1]))
+    chain = Stepper(model, np.random.default_rng(23), np.array([0, 0, 0, 1, 1, 1]))
     for _ in range(300):
-        chain.step(5)
-        draw = chain.draw()
+        chain.move(5)
+        chain.update()
+        draw = chain.snapshot()
         assert np.isfinite(draw.log_joint)
-        assert chain.counts.n_records == 6
+        assert chain.state.counts.n_records == 6
         _, sizes, _ = kernels.grouped(draw.following, np.array([0, 6, 0, 0]))
-        assert np.array_equal(np.bincount(sizes, minlength=7)[2:7], chain.size_counts[2:7])
+        assert np.array_equal(
+            np.bincount(sizes, minlength=7)[2:7], chain.state.partition.size_counts[2:7]
+        )
 
 
 def test_the_joint_posterior_with_next_to_no_mass_on_singletons():
@@ -116,10 +119,11 @@ def test_a_cluster_of_sixty():
     records = Records.from_codes(np.zeros((70, 4), dtype=np.int32), [[0.001, 0.999]] * 4)
     model = kp.Model(records, kp.NBD(), delta=0.1)
     labels = np.append(np.zeros(60, dtype=int), np.arange(1, 11))
-    chain = Chain(model, np.random.default_rng(24), labels)
+    chain = Stepper(model, np.random.default_rng(24), labels)
     largest = []
     for _ in range(50):
-        chain.step(200)
-        largest.append(chain.counts.sizes[-1])
-        assert np.isfinite(chain.draw().log_joint)
+        chain.move(200)
+        chain.update()
+        largest.append(chain.state.counts.sizes[-1])
+        assert np.isfinite(chain.snapshot().log_joint)
     assert max(largest) >= 60

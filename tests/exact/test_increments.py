@@ -16,7 +16,6 @@ from kolchin import kernels
 from kolchin.kernels import categorical, divisions, prior
 from kolchin.partitions import canonical
 from kolchin.records import Records
-from kolchin.sampling.chain import Chain
 
 CLOSE = {"rtol": 0, "atol": 1e-9}
 
@@ -24,8 +23,13 @@ CLOSE = {"rtol": 0, "atol": 1e-9}
 class Fast:
     """The kernel's functions, called by the names of their arguments."""
 
-    def __init__(self, chain):
-        self.known = {"data": chain.data, "evidence": chain.evidence, "weights": chain.weights}
+    def __init__(self, driver):
+        state = driver.state
+        self.known = {
+            "data": driver.problem.data,
+            "evidence": state.evidence,
+            "weights": state.weights,
+        }
         self.scratch = scratch_for(kernels.LARGEST_ENUMERATED)
         self.known["scratch"] = self.scratch
 
@@ -54,20 +58,19 @@ class Fast:
         return size[len(members) + 1] - size[len(members)] + self("log_predictive", **inside)
 
 
-def chain_of(name, model):
-    """A chain with mu fixed where there is one."""
+def driver_of(name, model):
+    """A driver with mu fixed where there is one."""
     driver = Driver(model)
     if name in ("NBD", "ESCD"):
         driver.set_parameters(log_mu=np.log(MU))
-    return driver.chain
+    return driver
 
 
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("name", FIXED)
 def test_a_record_joins_or_opens(name, missing):
     model, _, parameters = problem(name, missing, 5)
-    chain = chain_of(name, model)
-    fast = Fast(chain)
+    fast = Fast(driver_of(name, model))
     for labels in partitions(5):
         for n in range(5):
             others = np.delete(np.arange(5), n)
@@ -102,7 +105,7 @@ def evidence_by_hand(model, members, delta):
 @pytest.mark.parametrize("missing", [False, True])
 def test_evidence_of_sets_of_records(missing):
     model = problem("DirichletProcess", missing)[0]
-    fast = Fast(Chain(model, np.random.default_rng(0), np.arange(6)))
+    fast = Fast(Driver(model))
     for size in range(2, 7):
         for members in combinations(range(6), size):
             hand = evidence_by_hand(model, list(members), 0.6)
@@ -118,7 +121,7 @@ def test_evidence_of_sets_of_records(missing):
 @pytest.mark.parametrize("size", [3, 4])
 def test_evidence_of_all_subsets_at_once(size, missing):
     model = problem("DirichletProcess", missing)[0]
-    fast = Fast(Chain(model, np.random.default_rng(0), np.arange(6)))
+    fast = Fast(Driver(model))
     for members in combinations([3, 0, 5, 2, 4, 1], size):
         fast.scratch.members[:size] = members
         assert fast("subset_evidence", n_members=size)
@@ -163,10 +166,11 @@ def test_cells_give_the_likelihood(missing):
 @pytest.mark.parametrize("name", SAMPLED)
 def test_kept_log_joint_is_the_slow_truth(name):
     model = SAMPLED[name]().model
-    chain = Chain(model, np.random.default_rng(8), np.arange(6))
+    driver = Driver(model, seed=8)
     for _ in range(20):
-        chain.step(5)
-        draw = chain.draw()
+        driver.move(5)
+        driver.update()
+        draw = driver.snapshot()
         labels = np.arange(6)
         members, sizes, _ = kernels.grouped(draw.following, np.array([0, 6, 0, 0]))
         for group in np.split(members, np.cumsum(sizes)[:-1]):
@@ -212,7 +216,7 @@ def test_increments_of_extreme_evidence(kind, order):
     model, log_joint = extreme(order, *EXTREMES[kind])
     slow = np.array([model.log_joint(row) for row in partitions(6)])
     np.testing.assert_allclose(slow, log_joint, rtol=1e-12)
-    fast = Fast(Chain(model, np.random.default_rng(0), np.arange(6)))
+    fast = Fast(Driver(model))
     delta = float(model.likelihood.delta)
     for i, j in combinations(range(6), 2):
         hand = evidence_by_hand(model, [i, j], delta)

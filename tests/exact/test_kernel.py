@@ -9,7 +9,7 @@ from problems import FIXED, FREQUENCIES, MU, codes, log_of_all, problem
 
 import kolchin as kp
 from kolchin.records import Records
-from kolchin.sampling import chain
+from kolchin.sampling import state
 
 SMALLEST_P = 1e-4
 
@@ -86,7 +86,7 @@ def test_tables_that_grow_on_the_way(monkeypatch):
 
     A move that is skipped, after which tables grow, would depend on the state.
     """
-    monkeypatch.setattr(chain, "table_size", lambda largest: max(4, largest))
+    monkeypatch.setattr(state, "table_size", lambda largest: max(4, largest))
     probability, found = large_clusters(3)
     assert partition_test(found, probability) > SMALLEST_P
 
@@ -102,8 +102,8 @@ def large_clusters(n_moves):
     result = np.empty((start.size, 6), dtype=np.int32)
     for k, index in enumerate(start):
         driver.set_partition(index, anew=True)
-        driver.chain.move(n_moves)
-        result[k] = driver.chain.following
+        driver.move(n_moves)
+        result[k] = driver.state.following
     return probability, index_of_rings(result)
 
 

@@ -28,7 +28,7 @@ from kolchin.answers import Answers, Known
 from kolchin.likelihoods import Exemplar
 from kolchin.records import Records
 from kolchin.sampling.reseating import reseat
-from kolchin.sampling.starts import STARTS, start_labels
+from kolchin.sampling.run.starts import STARTS, make_start_labels
 
 CAUGHT = 1e-6
 SAID = {
@@ -133,8 +133,7 @@ def test_moves_keep_the_posterior(name, said, kind):
 def test_weights_on_the_log_scale(name, said, kind):
     model, probability = PROBLEMS[kind](name, said)
     driver = driver_of(model, name)
-    chain = driver.chain
-    chain.weights = chain.weights._replace(safe_pairs=False, safe_products=False)
+    driver.set_weights(safe_pairs=False, safe_products=False)
     found = driver.moved(starts(probability, 3000), 8)
     assert partition_test(found, probability) > SMALLEST_P
 
@@ -146,15 +145,13 @@ def test_visits_splits_and_attaching_keep_the_posterior(name, said, kind):
     """As in clusters too large to enumerate, and loose links."""
     model, probability = PROBLEMS[kind](name, said)
     driver = driver_of(model, name, seed=2)
-    chain = driver.chain
-    chain.weights = chain.weights._replace(largest_enumerated=2)
-    chain.loose = all_but_one()
+    driver.set_weights(largest_enumerated=2)
     result = np.empty((6000, 6), dtype=np.int32)
     for k, index in enumerate(starts(probability, len(result), 2)):
         driver.set_partition(index)
-        chain._attach()
-        chain.move(10)
-        result[k] = chain.following
+        driver.step(all_but_one())
+        driver.move(10)
+        result[k] = driver.state.following
     assert partition_test(index_of_rings(result), probability) > SMALLEST_P
 
 
@@ -168,14 +165,13 @@ def test_mu_integrated_out(name, said):
     probability = normalised(log_joint)
     records = Records.from_codes(data, FREQUENCIES)
     driver = Driver(kp.Model(records, prior, 0.6, answers=said), seed=3)
-    assert driver.chain.weights.shape.size
-    driver.chain.loose = all_but_one()
+    assert driver.state.weights.shape.size
     result = np.empty((6000, 6), dtype=np.int32)
     for k, index in enumerate(starts(probability, len(result), 3)):
         driver.set_partition(index)
-        driver.chain.move(20)
-        driver.chain._attach()
-        result[k] = driver.chain.following
+        driver.move(20)
+        driver.step(all_but_one())
+        result[k] = driver.state.following
     assert partition_test(index_of_rings(result), probability) > SMALLEST_P
 
 
@@ -205,7 +201,7 @@ def test_all_that_is_possible_is_reached(said, visits):
     model, probability = categorical("DirichletProcess", said)
     driver = driver_of(model, "DirichletProcess", seed=4)
     if visits:
-        driver.chain.weights = driver.chain.weights._replace(largest_enumerated=2)
+        driver.set_weights(largest_enumerated=2)
     n_clusters = np.where(probability > 0, [len(sizes) for sizes in sizes_of_all(6)], 7)
     start = np.full(4000, np.argmin(n_clusters))
     assert partition_test(driver.moved(start, 200), probability) > SMALLEST_P
@@ -253,22 +249,21 @@ def test_answers_that_are_forgotten_are_caught(said, kind):
     assert partition_test(found, probability) < CAUGHT
 
 
-@pytest.mark.parametrize("forgets", ["move", "_attach"])
+@pytest.mark.parametrize("forgets", ["move", "attach"])
 @pytest.mark.parametrize("said", ["uncertain", "mixed"])
 def test_a_path_without_answers_is_caught(said, forgets):
     model, probability = categorical("DirichletProcess", SAID[said])
     driver = driver_of(model, "DirichletProcess")
-    chain, right = driver.chain, driver.chain.data
+    right = driver.problem.data
     wrong = right._replace(answers=kernels.Answers())
-    chain.loose = all_but_one()
     result = np.empty((4000, 6), dtype=np.int32)
     for k, index in enumerate(starts(probability, len(result))):
         driver.set_partition(index)
-        chain.data = wrong if forgets == "move" else right
-        chain.move(10)
-        chain.data = wrong if forgets == "_attach" else right
-        chain._attach()
-        result[k] = chain.following
+        driver.problem = driver.problem._replace(data=wrong if forgets == "move" else right)
+        driver.move(10)
+        driver.problem = driver.problem._replace(data=wrong if forgets == "attach" else right)
+        driver.step(all_but_one())
+        result[k] = driver.state.following
     assert partition_test(index_of_rings(result), probability) < CAUGHT
 
 
@@ -301,7 +296,7 @@ def test_starts_have_no_partition_that_is_impossible(kind):
     rng = np.random.default_rng(1)
     likely = np.array(list(combinations(range(12), 2)), dtype=np.int32)
     for _ in range(200):
-        labels = start_labels(rng, kind, 40, likely, answers=kernels.Answers(*answers.lists()))
+        labels = make_start_labels(rng, kind, 40, likely, answers=kernels.Answers(*answers.lists()))
         assert answers.log_probability(labels) > -np.inf
 
 

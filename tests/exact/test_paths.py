@@ -40,7 +40,7 @@ def free_p_value(name, missing, pairs, n_draws=20_000, n_moves=40):
     truth = normalised(log_joint)
     model = kp.Model(Records.from_codes(data, FREQUENCIES), prior, delta=0.6)
     driver = Driver(model, PAIRS[pairs](6), 8)
-    assert driver.chain.weights.shape.size
+    assert driver.state.weights.shape.size
     start = np.random.default_rng(8).choice(truth.size, n_draws, p=truth)
     return partition_test(driver.moved(start, n_moves), truth, 6)
 

@@ -35,10 +35,10 @@ def test_records_of_one_source_do_not_meet(sources, regrouping):
 def test_each_record_may_have_its_own_weights(regrouping):
     """The one that joins is the one that leaves: only its own list matters."""
 
-    def scrambled(picks):
-        weight = np.random.default_rng(5).exponential(size=picks.neighbours.size) ** 2
-        reach = [np.cumsum(own) for own in np.split(weight, picks.starts[1:-1])]
-        return picks._replace(reach=np.concatenate(reach))
+    def scrambled(proposals):
+        weight = np.random.default_rng(5).exponential(size=proposals.neighbours.size) ** 2
+        reach = [np.cumsum(own) for own in np.split(weight, proposals.starts[1:-1])]
+        return proposals._replace(reach=np.concatenate(reach))
 
     regrouping(scrambled)
     p_values = fixed_joint("DirichletProcess", False).run(n_draws=2500, rounds=2, moves=0)
@@ -49,9 +49,9 @@ def test_chances_to_pick_matter(regrouping, monkeypatch):
     """A record that picked others with other chances than it reckons with would be wrong."""
     right = kernels.regroup_records
 
-    def regroup(rng, picks, *others):
-        lists = [np.roll(own, 1) for own in np.split(picks.neighbours, picks.starts[1:-1])]
-        right(rng, picks._replace(neighbours=np.concatenate(lists)), *others)
+    def regroup(rng, proposals, *others):
+        lists = [np.roll(own, 1) for own in np.split(proposals.neighbours, proposals.starts[1:-1])]
+        right(rng, proposals._replace(neighbours=np.concatenate(lists)), *others)
 
     monkeypatch.setattr(kernels, "regroup_records", regroup)
     regrouping()

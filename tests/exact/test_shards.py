@@ -16,11 +16,15 @@ from test_paths import FREE
 import kolchin as kp
 from kolchin.likelihoods import Exemplar
 from kolchin.records import Records
-from kolchin.sampling import chain, weights
-from kolchin.sampling.layout import Layout, Lists
-from kolchin.sampling.loose import loose_pairs
-from kolchin.sampling.proposals import Mixture
-from kolchin.sampling.rounds import Ground, OnThreads
+from kolchin.sampling import state, weights
+from kolchin.sampling.layout import Layout
+from kolchin.sampling.moves import shards
+from kolchin.sampling.moves.shards import RoundMove
+from kolchin.sampling.proposals.attach_lists import build_attach_lists
+from kolchin.sampling.proposals.learning import LearnedPairs
+from kolchin.sampling.proposals.mixture import PairMixture
+from kolchin.sampling.proposals.pair_tables import PairTables
+from kolchin.sampling.shards.executors import ThreadExecutor
 
 SMALLEST_P = 1e-4
 CAUGHT = 1e-6
@@ -29,31 +33,32 @@ TWO, THREE, ODD = [0, 2, 3, 5, 6], [0, 1, 2, 3, 4, 5, 6], [0, 1, 4, 6]
 
 
 def in_shards(model, bounds, seed=1, share=0.3):
-    """A driver whose chain moves in shards, by lists of unequal pairs and loose links."""
+    """A driver that moves in shards, by lists of unequal pairs and loose links."""
     n_records = model.n_records
     layout = Layout(np.array(bounds), np.arange(n_records))
     listed = np.array(list(combinations(range(n_records), 2)), dtype=np.int32)
     weight = np.random.default_rng(3).gamma(0.5, size=len(listed))
-    driver = Driver(model, Mixture(share, Lists.of(layout, listed[::2], weight[::2])), seed)
-    driver.chain.layout = layout
-    driver.chain.hands = OnThreads(Ground(model, driver.chain.data, layout))
-    driver.chain.loose = loose_pairs(layout, listed[1:], np.linspace(-6.0, -2.4, len(listed) - 1))
+    driver = Driver(model, None, seed, layout)
+    mixture = PairMixture(share, PairTables.of(layout, listed[::2], weight[::2]))
+    log_odds = np.linspace(-6.0, -2.4, len(listed) - 1)
+    driver.learned = LearnedPairs(mixture, build_attach_lists(layout, listed[1:], log_odds))
     return driver
 
 
 def advanced(driver, start, rounds=2, moves=8, cores=1):
     """Where rounds lead from each start, parameters fixed."""
     result = np.empty((start.size, driver.n_records), dtype=np.int32)
+    executor = ThreadExecutor(driver.problem)
+    a_round = RoundMove(executor, driver.learned, moves, moves, cores)
     for k, index in enumerate(start):
         driver.set_partition(index, anew=True)
-        for _ in range(rounds):
-            driver.chain.move_in_shards(moves, cores=cores)
-        result[k] = driver.chain.following
+        driver.step(*[a_round] * rounds)
+        result[k] = driver.state.following
     found = index_of_rings(result)
     # The counts that came back from the shards are those of the state.
     counts = np.bincount(sizes_of_all(driver.n_records)[found[-1]])
-    assert driver.chain.n_clusters == counts.sum()
-    assert np.array_equal(np.trim_zeros(driver.chain.size_counts, "b"), counts)
+    assert driver.state.n_clusters == counts.sum()
+    assert np.array_equal(np.trim_zeros(driver.state.partition.size_counts, "b"), counts)
     return found
 
 
@@ -123,13 +128,13 @@ def test_shards_keep_the_posterior_at_length(name, kind, bounds):
 
 def stale(monkeypatch):
     """Take K as it was at the beginning of a round in place of t."""
-    drawn = weights.Given.drawn
+    draw = shards.draw_auxiliaries
 
     class Stale:
         def standard_gamma(self, shape):
             return shape
 
-    monkeypatch.setattr(weights.Given, "drawn", lambda rng, *given: drawn(Stale(), *given))
+    monkeypatch.setattr(shards, "draw_auxiliaries", lambda rng, *given: draw(Stale(), *given))
 
 
 def many_moves(n_draws, seed=4):
@@ -163,7 +168,7 @@ def test_the_draws_do_not_depend_on_the_cores():
 
 def test_tables_that_grow_on_the_way(monkeypatch):
     """Shards that need longer tables get the same ones, and no move is lost."""
-    monkeypatch.setattr(chain, "table_size", lambda largest: max(4, largest))
+    monkeypatch.setattr(state, "table_size", lambda largest: max(4, largest))
     model, probability = categorical("NBD")
     assert p_value(in_shards(model, TWO, seed=7), probability, seed=7) > SMALLEST_P
 

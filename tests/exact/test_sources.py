@@ -19,7 +19,8 @@ from kolchin.likelihoods import Exemplar
 from kolchin.partitions import NO_SOURCES, has_clash
 from kolchin.records import Records
 from kolchin.sampling.layout import Layout
-from kolchin.sampling.loose import loose_pairs
+from kolchin.sampling.moves.attach import AttachMove
+from kolchin.sampling.proposals.attach_lists import build_attach_lists
 from kolchin.sampling.reseating import reseat
 
 SMALLEST_P = 1e-4
@@ -90,8 +91,9 @@ def starts(probability, n_draws, seed=1):
 def all_but_one(n_records=6):
     """Loose links: forbidden pairs are listed too, to see that they are refused."""
     listed = np.array(list(combinations(range(n_records), 2))[1:], dtype=np.int32)
-    loose = loose_pairs(Layout.single(n_records), listed, np.linspace(-6.0, -2.4, len(listed)))
-    return loose._replace(share=4.0, joinings=99.0)
+    log_odds = np.linspace(-6.0, -2.4, len(listed))
+    lists = build_attach_lists(Layout.single(n_records), listed, log_odds)
+    return AttachMove(lists._replace(share=4.0, joinings=99.0))
 
 
 # --- the slow truth ---------------------------------------------------------------------------
@@ -145,8 +147,7 @@ def test_weights_on_the_log_scale(name, kind):
     """Where products leave the range of doubles, forbidden divisions weigh log 0."""
     model, probability = PROBLEMS[kind](name, MIXED)
     driver = driver_of(model, name)
-    chain = driver.chain
-    chain.weights = chain.weights._replace(safe_pairs=False, safe_products=False)
+    driver.set_weights(safe_pairs=False, safe_products=False)
     found = driver.moved(starts(probability, 3000), 8)
     assert partition_test(found, probability) > SMALLEST_P
 
@@ -158,15 +159,13 @@ def test_visits_and_attaching_keep_the_posterior(name, sources, kind):
     """Records one by one, as in clusters too large to enumerate, and loose links."""
     model, probability = PROBLEMS[kind](name, sources)
     driver = driver_of(model, name, seed=2)
-    chain = driver.chain
-    chain.weights = chain.weights._replace(largest_enumerated=2)
-    chain.loose = all_but_one()
+    driver.set_weights(largest_enumerated=2)
     result = np.empty((6000, 6), dtype=np.int32)
     for k, index in enumerate(starts(probability, len(result), 2)):
         driver.set_partition(index)
-        chain._attach()
-        chain.move(10)
-        result[k] = chain.following
+        driver.step(all_but_one())
+        driver.move(10)
+        result[k] = driver.state.following
     assert partition_test(index_of_rings(result), probability) > SMALLEST_P
 
 
@@ -179,14 +178,13 @@ def test_mu_integrated_out(name):
     probability = restricted(log_joint, MIXED)
     records = Records.from_codes(data, FREQUENCIES)
     driver = Driver(kp.Model(records, prior, 0.6, sources=MIXED), seed=3)
-    assert driver.chain.weights.shape.size
+    assert driver.state.weights.shape.size
     result = np.empty((6000, 6), dtype=np.int32)
     for k, index in enumerate(starts(probability, len(result), 3)):
         driver.set_partition(index)
-        driver.chain.move(20)
-        driver.chain.loose = all_but_one()
-        driver.chain._attach()
-        result[k] = driver.chain.following
+        driver.move(20)
+        driver.step(all_but_one())
+        result[k] = driver.state.following
     assert partition_test(index_of_rings(result), probability) > SMALLEST_P
 
 
@@ -205,7 +203,7 @@ def test_all_that_is_allowed_is_reached(sources, visits):
     model, probability = categorical("DirichletProcess", sources)
     driver = driver_of(model, "DirichletProcess", seed=4)
     if visits:
-        driver.chain.weights = driver.chain.weights._replace(largest_enumerated=2)
+        driver.set_weights(largest_enumerated=2)
     n_clusters = np.where(probability > 0, [len(sizes) for sizes in sizes_of_all(6)], 7)
     start = np.full(4000, np.argmin(n_clusters))
     assert partition_test(driver.moved(start, 150), probability) > SMALLEST_P
@@ -214,21 +212,20 @@ def test_all_that_is_allowed_is_reached(sources, visits):
 # --- mistakes made on purpose -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("forgets", ["move", "_attach"])
+@pytest.mark.parametrize("forgets", ["move", "attach"])
 def test_a_path_without_the_constraint_is_caught(forgets):
     model, probability = categorical("DirichletProcess", MIXED)
     driver = driver_of(model, "DirichletProcess")
-    chain, right = driver.chain, driver.chain.data
+    right = driver.problem.data
     wrong = right._replace(source=NO_SOURCES)
     result = np.empty((2000, 6), dtype=np.int32)
     for k, index in enumerate(starts(probability, len(result))):
         driver.set_partition(index)
-        chain.data = wrong if forgets == "move" else right
-        chain.move(10)
-        chain.data = wrong if forgets == "_attach" else right
-        chain.loose = all_but_one()
-        chain._attach()
-        result[k] = chain.following
+        driver.problem = driver.problem._replace(data=wrong if forgets == "move" else right)
+        driver.move(10)
+        driver.problem = driver.problem._replace(data=wrong if forgets == "attach" else right)
+        driver.step(all_but_one())
+        result[k] = driver.state.following
     assert partition_test(index_of_rings(result), probability) < CAUGHT
 
 

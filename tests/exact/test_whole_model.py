@@ -80,23 +80,21 @@ def before_and_after(kind=Exemplar, n_starts=900, n_steps=4):
         prior = FIXED["DirichletProcess"][0]()
         model = kp.Model(records, prior, delta=0.6, compared=likelihood, sources=SOURCES)
         driver = Driver(model, None, int(rng.integers(1 << 30)))
-        chain = driver.chain
         driver.set_partition(index)
         m = np.array([1 - wrong[0], wrong[0], 1 - wrong[1], *(wrong[1] * near)])
-        chain.own_values = {"delta": np.empty(0), "m": m, "tau": tau}
-        chain.ratios = likelihood.ratios(chain.own_values)
-        before.append(seen_of(chain, likelihood))
+        driver.set_fields({"delta": np.empty(0), "m": m, "tau": tau})
+        before.append(seen_of(driver.state, likelihood))
         for _ in range(n_steps):
-            chain.move(6)
-            chain.update()
-        after.append(seen_of(chain, likelihood))
+            driver.move(6)
+            driver.update()
+        after.append(seen_of(driver.state, likelihood))
     return np.array(before), np.array(after)
 
 
-def seen_of(chain, likelihood):
-    values = chain.own_values
+def seen_of(state, likelihood):
+    values = state.field_values
     spread = error_counts.distribution(likelihood._wrong(values), values["tau"])
-    return [chain.n_clusters, *spread[[0, 2]], values["m"][1], values["m"][2], values["m"][4]]
+    return [state.n_clusters, *spread[[0, 2]], values["m"][1], values["m"][2], values["m"][4]]
 
 
 def p_values(before, after):

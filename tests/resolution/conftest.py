@@ -10,10 +10,10 @@ SHORT = {"chains": 2, "draws": 30, "seed": 3}
 
 def hurry(monkeypatch):
     """Look often, and warm up briefly: these tests are about what surrounds the chains."""
-    from kolchin.sampling import plan, runner
+    from kolchin.sampling.run import chain, run_settings
 
-    monkeypatch.setattr(plan, "FEWEST_WARMUP_STEPS", 60)
-    monkeypatch.setattr(runner, "SECONDS_BETWEEN_LOOKS", 0.02)
+    monkeypatch.setattr(run_settings, "FEWEST_WARMUP_STEPS", 60)
+    monkeypatch.setattr(chain, "SECONDS_BETWEEN_LOOKS", 0.02)
     monkeypatch.setattr("kolchin.report.render", lambda content: f"<html>{content.title}</html>")
 
 

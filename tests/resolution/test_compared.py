@@ -56,10 +56,10 @@ def table(tmp_path):
 
 @pytest.fixture(scope="module")
 def result():
-    from kolchin.sampling import plan
+    from kolchin.sampling.run import run_settings
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plan, "FEWEST_WARMUP_STEPS", 60)
+        patch.setattr(run_settings, "FEWEST_WARMUP_STEPS", 60)
         fields = ["sex", "name", "born", kp.Number("height"), "zip"]
         return kp.resolve(people(), id="rec", fields=fields, progress=False, **SHORT)
 

@@ -89,7 +89,7 @@ def lower_sizes(monkeypatch):
     """Let small tables take the ways of large ones."""
 
     def lower(way: str) -> None:
-        monkeypatch.setattr("kolchin.sampling.plan.FEWEST_WARMUP_STEPS", 12)
+        monkeypatch.setattr("kolchin.sampling.run.run_settings.FEWEST_WARMUP_STEPS", 12)
         if way in ("sharded", "both"):
             monkeypatch.setattr("kolchin.sampling.layout.SMALLEST_SHARDED", 20)
             monkeypatch.setattr("kolchin.sampling.layout.RECORDS_A_BLOCK", 8)
@@ -97,7 +97,7 @@ def lower_sizes(monkeypatch):
         if way in ("keys", "both"):
             monkeypatch.setattr("kolchin.comparison.blocking.blocked_pairs.FEWEST", 60)
             monkeypatch.setattr("kolchin.comparison.levels.level_chances.SAMPLED_PAIRS", 400)
-            monkeypatch.setattr("kolchin.sampling.candidates.ALL_PAIRS_UP_TO", 10)
+            monkeypatch.setattr("kolchin.sampling.proposals.candidates.ALL_PAIRS_UP_TO", 10)
 
     return lower
 
@@ -271,7 +271,7 @@ def settle(path: str, out: str, runner: CliRunner) -> int:
 
 @pytest.mark.slow
 def test_files_at_random_are_resolved_or_refused_in_words(tmp_path, monkeypatch):
-    monkeypatch.setattr("kolchin.sampling.plan.FEWEST_WARMUP_STEPS", 4)
+    monkeypatch.setattr("kolchin.sampling.run.run_settings.FEWEST_WARMUP_STEPS", 4)
     rng, runner = np.random.default_rng(22), CliRunner()
     codes = [
         settle(write_fuzzed(rng, tmp_path), str(tmp_path / "run"), runner) for _ in range(FUZZED)

@@ -6,14 +6,14 @@ import pytest
 import kolchin as kp
 from kolchin import kernels
 from kolchin.partitions import clashing
-from kolchin.sampling import candidates
-from kolchin.sampling.candidates import candidate_pairs, choose_keys, hashed
+from kolchin.sampling.proposals import candidates
+from kolchin.sampling.proposals.candidates import choose_keys, find_candidate_pairs, hash_fields
 
 N_VALUES = (2, 7, 12, 31, 20, 40, 25, 10)
 
 
 def found(model):
-    pairs, scores = candidate_pairs(model)
+    pairs, scores = find_candidate_pairs(model)
     return pairs, pairs[scores > np.log(model.n_records)]
 
 
@@ -115,7 +115,7 @@ class TestKeys:
     def test_equal_fields_have_equal_keys(self):
         rng = np.random.default_rng(1)
         codes = rng.integers(-1, 3, size=(500, 3)).astype(np.int32)
-        key = hashed(codes, (0, 2))
+        key = hash_fields(codes, (0, 2))
         whole = (codes[:, [0, 2]] >= 0).all(axis=1)
         equal = (codes[:, None, [0, 2]] == codes[None, :, [0, 2]]).all(axis=2)
         wanted = (equal & whole) | np.eye(500, dtype=bool)

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from stepping import Stepper
 
 import kolchin as kp
 from kolchin import kernels
 from kolchin.partitions import canonical, size_counts
-from kolchin.sampling.chain import Chain
+from kolchin.sampling.state import ensure_statistics
 
 PRIORS = [
     kp.NBNB(),
@@ -21,7 +22,7 @@ PRIORS = [
 
 def labels_of(chain):
     """Labels from the rings of a chain, which must all close."""
-    following = chain.following
+    following = chain.state.following
     labels = np.full(following.size, -1)
     for n in range(following.size):
         record = n
@@ -36,13 +37,14 @@ def labels_of(chain):
 @pytest.mark.parametrize("prior", PRIORS, ids=repr)
 def test_counts_follow_the_partition(small_model, prior):
     model = kp.Model(small_model.records, prior, tied=False)
-    chain = Chain(model, np.random.default_rng(1), np.arange(60))
+    chain = Stepper(model, np.random.default_rng(1), np.arange(60))
     for n_moves in (1, 10, 100, 1000):
-        chain.step(n_moves)
+        chain.move(n_moves)
+        chain.update()
         counts = size_counts(labels_of(chain))
-        assert chain.n_clusters == counts.sum()
-        assert np.array_equal(chain.size_counts[1 : counts.size], counts[1:])
-        assert not chain.size_counts[counts.size :].any()
+        assert chain.state.n_clusters == counts.sum()
+        assert np.array_equal(chain.state.partition.size_counts[1 : counts.size], counts[1:])
+        assert not chain.state.partition.size_counts[counts.size :].any()
 
 
 @pytest.mark.parametrize(
@@ -59,34 +61,42 @@ def test_counts_follow_the_partition(small_model, prior):
 def test_clusters_may_outgrow_the_tables(prior):
     """Equal records come together, beyond the sizes tabulated at first."""
     records = kp.Records.from_codes(np.zeros((90, 2), dtype=int), [[0.01, 0.99]] * 2)
-    chain = Chain(kp.Model(records, prior, delta=0.01), np.random.default_rng(1), np.arange(90))
+    chain = Stepper(kp.Model(records, prior, delta=0.01), np.random.default_rng(1), np.arange(90))
     for _ in range(40):
-        chain.step(200)
+        chain.move(200)
+        chain.update()
     labels = labels_of(chain)
     counts = size_counts(labels)
     assert counts.size - 1 > 32
-    assert np.array_equal(chain.size_counts[1 : counts.size], counts[1:])
+    assert np.array_equal(chain.state.partition.size_counts[1 : counts.size], counts[1:])
 
 
 def test_start_may_be_one_cluster():
     records = kp.Records.from_codes(np.arange(100)[:, None] % 50)
     model = kp.Model(records, kp.NBNB(), delta=0.1)
-    chain = Chain(model, np.random.default_rng(1), np.zeros(100, dtype=int))
+    chain = Stepper(model, np.random.default_rng(1), np.zeros(100, dtype=int))
     for _ in range(50):
-        chain.step(500)
-    assert chain.n_clusters > 20
+        chain.move(500)
+        chain.update()
+    assert chain.state.n_clusters > 20
 
 
 def test_draw_holds_what_the_chain_is_at(small_model):
-    chain = Chain(small_model, np.random.default_rng(1), np.arange(60))
-    chain.step(2000)
-    draw = chain.draw()
+    chain = Stepper(small_model, np.random.default_rng(1), np.arange(60))
+    chain.move(2000)
+    chain.update()
+    draw = chain.snapshot()
     labels = labels_of(chain)
-    assert draw.following is chain.following
+    assert draw.following is chain.state.following
     values = dict(draw.parameters)
     values.pop("mu")
     exact = small_model.log_joint(labels, **values)
     assert draw.log_joint == pytest.approx(exact, rel=1e-9)
+
+
+def cells_of(chain):
+    """What delta depends on."""
+    return ensure_statistics(chain.state.rng, chain.problem, chain.state).statistics.cells
 
 
 class TestDelta:
@@ -102,30 +112,30 @@ class TestDelta:
         records = kp.Records.from_codes(np.vstack([codes, more]), self.FREQUENCIES)
         model = kp.Model(records, kp.DirichletProcess(theta=1.0), tied=tied)
         labels = np.concatenate([np.arange(40) // 3, 40 + np.arange(n_singletons)])
-        return Chain(model, np.random.default_rng(1), labels)
+        return Stepper(model, np.random.default_rng(1), labels)
 
     @pytest.mark.parametrize("tied", [True, False])
     def test_singletons_say_nothing(self, tied):
         few, many = self.chain(3, tied), self.chain(5_000, tied)
         few.update()
         many.update()
-        assert np.array_equal(few.own_values["delta"], many.own_values["delta"])
+        assert np.array_equal(few.state.field_values["delta"], many.state.field_values["delta"])
 
     def test_counts_do_not_grow_with_the_records(self):
         few, many = self.chain(3), self.chain(5_000)
         few.update()
         many.update()
-        for left, right in zip(few.statistics.cells, many.statistics.cells, strict=True):
+        for left, right in zip(cells_of(few), cells_of(many), strict=True):
             assert np.array_equal(left, right)
 
     def test_equal_cells_are_evaluated_once(self):
         """3,000 clusters alike: the slice sees a handful of cells, not 3,000."""
         records = kp.Records.from_codes(np.zeros((6_000, 2), dtype=int), self.FREQUENCIES)
         model = kp.Model(records, kp.DirichletProcess(theta=1.0))
-        chain = Chain(model, np.random.default_rng(1), np.arange(6_000) // 2)
+        chain = Stepper(model, np.random.default_rng(1), np.arange(6_000) // 2)
         chain.update()
-        assert chain.statistics.cells.step.size <= 4
-        assert chain.statistics.cells.number.sum() == 6_000
+        assert cells_of(chain).step.size <= 4
+        assert cells_of(chain).number.sum() == 6_000
 
     def test_slice_looks_at_cells_alone(self, monkeypatch):
         chain = self.chain(5_000)
@@ -145,12 +155,12 @@ class TestDelta:
     def test_evidence_from_cells_is_that_of_the_records(self, tied):
         chain = self.chain(30, tied)
         chain.update()
-        likelihood = chain.model.likelihood
+        likelihood = chain.problem.model.likelihood
         labels = labels_of(chain)
         for delta in ([0.01, 0.3], [2.0, 0.7]):
             values = {"delta": np.array(delta)}
             fast = likelihood.log_singletons + likelihood.log_evidence(
-                chain.statistics.cells, values["delta"]
+                cells_of(chain), values["delta"]
             )
             slow = likelihood.log_likelihood(labels, values)
             assert fast == pytest.approx(slow, abs=1e-9)

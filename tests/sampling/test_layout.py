@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 import kolchin as kp
 from kolchin import kernels
 from kolchin.sampling import layout as rooms
-from kolchin.sampling.layout import Layout, Lists, arranged
+from kolchin.sampling.layout import Layout, lay_out
+from kolchin.sampling.proposals.pair_tables import PairTables
 
 N_RECORDS = 600
 
@@ -27,16 +28,16 @@ def related():
 
 def test_blocks_are_even_and_hold_what_is_related(related):
     pairs, scores = related
-    layout = arranged(N_RECORDS, pairs, scores, 5.0, n_blocks=6)
+    layout = lay_out(N_RECORDS, pairs, scores, 5.0, n_blocks=6)
     assert layout.n_blocks == 6
     assert np.array_equal(np.sort(layout.order), np.arange(N_RECORDS))
     assert np.diff(layout.bounds).max() <= 1.5 * N_RECORDS / 6
-    blocks = layout.blocks_of(layout.moved(pairs[scores > 5.0]))
+    blocks = layout.blocks_of(layout.to_places(pairs[scores > 5.0]))
     assert np.array_equal(blocks[:, 0], blocks[:, 1])
 
 
 def test_small_tables_are_one_block(related):
-    layout = arranged(N_RECORDS, *related, 5.0)
+    layout = lay_out(N_RECORDS, *related, 5.0)
     assert layout.n_blocks == 1
     assert layout.order is None
 
@@ -46,13 +47,13 @@ def test_one_block_if_everything_hangs_together():
     rng = np.random.default_rng(2)
     pairs = np.sort(rng.integers(0, 200, (4000, 2)), axis=1).astype(np.int32)
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    assert arranged(200, pairs, np.ones(len(pairs)), 0.0, n_blocks=4).n_blocks == 1
+    assert lay_out(200, pairs, np.ones(len(pairs)), 0.0, n_blocks=4).n_blocks == 1
 
 
 def test_every_two_blocks_meet():
     layout = Layout(np.arange(0, 60, 10), np.arange(50))
     rng = np.random.default_rng(3)
-    met = {shard.blocks for _ in range(200) for shard in layout.shards(rng)}
+    met = {shard.blocks for _ in range(200) for shard in layout.pair_blocks(rng)}
     assert {blocks for blocks in met if len(blocks) == 2} == {
         (a, b) for b in range(5) for a in range(b)
     }
@@ -63,7 +64,7 @@ def test_shards_of_a_round_do_not_overlap():
     layout = Layout(np.array([0, 3, 9, 10, 20]), np.arange(20))
     for _ in range(20):
         inside = np.zeros(20, dtype=int)
-        for shard in layout.shards(np.random.default_rng(4)):
+        for shard in layout.pair_blocks(np.random.default_rng(4)):
             for first, last in shard.within.reshape(2, 2):
                 inside[first:last] += 1
         assert np.all(inside == 1)
@@ -92,9 +93,9 @@ def test_groups_are_bounded_and_joined_best_first(data):
 
 def test_lists_have_every_pair_once_with_its_weight(related):
     pairs, scores = related
-    layout = arranged(N_RECORDS, pairs, scores, 5.0, n_blocks=5)
-    places = layout.moved(pairs)
-    lists = Lists.of(layout, places, scores)
+    layout = lay_out(N_RECORDS, pairs, scores, 5.0, n_blocks=5)
+    places = layout.to_places(pairs)
+    lists = PairTables.of(layout, places, scores)
     assert lists.totals.sum() == pytest.approx(scores.sum())
     assert sorted(map(tuple, lists.table[:, :2].tolist())) == sorted(map(tuple, places.tolist()))
     for a in range(5):
@@ -124,7 +125,7 @@ def test_sharded_chains_have_the_same_posterior(simulate_records, monkeypatch):
 def test_blocks_meet_as_often_as_is_said(n_blocks):
     layout = Layout(np.arange(n_blocks + 1))
     rng = np.random.default_rng(1)
-    shards = [shard for _ in range(4000) for shard in layout.shards(rng)]
+    shards = [shard for _ in range(4000) for shard in layout.pair_blocks(rng)]
     share = np.mean([shard.blocks == (0, 1) for shard in shards]) * len(shards) / 4000
     assert share == pytest.approx(layout.meeting, abs=0.02)
 
@@ -132,8 +133,8 @@ def test_blocks_meet_as_often_as_is_said(n_blocks):
 def test_pairs_between_blocks_are_within_reach_when_these_meet():
     layout = Layout(np.array([0, 2, 4, 6, 8]))
     pairs = np.array([[0, 1], [0, 2], [4, 7], [6, 7]], dtype=np.int32)
-    lists = Lists.of(layout, pairs, np.array([1.0, 2.0, 4.0, 8.0]))
+    lists = PairTables.of(layout, pairs, np.array([1.0, 2.0, 4.0, 8.0]))
     assert lists.within_reach(layout.meeting) == pytest.approx(9 + 6 / 3)
-    rounds = [layout.shards(np.random.default_rng(seed)) for seed in range(3000)]
+    rounds = [layout.pair_blocks(np.random.default_rng(seed)) for seed in range(3000)]
     met = [sum(lists.in_shard(shard)[1].sum() for shard in shards) for shards in rounds]
     assert np.mean(met) == pytest.approx(11, abs=0.2)

@@ -12,7 +12,8 @@ import pytest
 
 import kolchin as kp
 from kolchin.partitions import canonical
-from kolchin.sampling import runner
+from kolchin.sampling.moves import chaperones
+from kolchin.sampling.run import chain
 
 
 def name_of(value):
@@ -47,8 +48,8 @@ class TestSeeds:
     ):
         model = kp.Model(simulate_records(60)[0], prior)
         whole = kp.sample(model, seed=5, cores=1, **SHORT)
-        monkeypatch.setattr(runner, "MOVES_AT_ONCE", 7)
-        monkeypatch.setattr(runner, "SECONDS_BETWEEN_LOOKS", 0.001)
+        monkeypatch.setattr(chaperones, "MOVES_AT_ONCE", 7)
+        monkeypatch.setattr(chain, "SECONDS_BETWEEN_LOOKS", 0.001)
         assert same_draws(whole, kp.sample(model, seed=5, cores=2, **SHORT))
 
     def test_learnt_moves_are_repeatable_too(self, small_model):
@@ -165,7 +166,7 @@ class TestEnough:
 
 class TestInterruption:
     def test_interrupt_from_a_callback_keeps_what_was_drawn(self, small_model, monkeypatch):
-        monkeypatch.setattr(runner, "SECONDS_BETWEEN_LOOKS", 0.01)
+        monkeypatch.setattr(chain, "SECONDS_BETWEEN_LOOKS", 0.01)
 
         def stop_soon(state):
             if state.draws >= 60:
@@ -178,7 +179,7 @@ class TestInterruption:
         assert 1 <= posterior.n_draws < 100_000
 
     def test_kept_draws_are_those_of_a_whole_run(self, small_model, monkeypatch):
-        monkeypatch.setattr(runner, "SECONDS_BETWEEN_LOOKS", 0.001)
+        monkeypatch.setattr(chain, "SECONDS_BETWEEN_LOOKS", 0.001)
 
         def stop_soon(state):
             if state.n_clusters.shape[1] >= 3:
@@ -189,7 +190,7 @@ class TestInterruption:
         assert np.array_equal(posterior.labels, whole.labels[:, : posterior.n_draws])
 
     def test_interrupt_before_the_first_draw_says_so(self, small_model, monkeypatch):
-        monkeypatch.setattr(runner, "SECONDS_BETWEEN_LOOKS", 0.001)
+        monkeypatch.setattr(chain, "SECONDS_BETWEEN_LOOKS", 0.001)
 
         def stop_now(state):
             raise KeyboardInterrupt
@@ -230,7 +231,7 @@ print(posterior.settings["interrupted"], 1 <= posterior.n_draws < 10**6)
 
 class TestProgress:
     def test_callback_sees_the_run_go_on(self, small_model, monkeypatch):
-        monkeypatch.setattr(runner, "SECONDS_BETWEEN_LOOKS", 0.002)
+        monkeypatch.setattr(chain, "SECONDS_BETWEEN_LOOKS", 0.002)
         states = []
         kp.sample(small_model, seed=5, **SHORT | {"draws": 60, "progress": states.append})
         shares = [state.share for state in states]
@@ -254,7 +255,7 @@ class TestProgress:
         assert shown.out == shown.err == ""
 
     def test_progress_bar_can_be_asked_for(self, small_model, monkeypatch, capsys):
-        from kolchin.sampling import progress
+        from kolchin.sampling.run import progress
 
         monkeypatch.setattr(progress, "SECONDS_BEFORE_SHOWING", 0.0)
         kp.sample(small_model, seed=5, **SHORT | {"progress": True})

@@ -5,20 +5,20 @@ import pytest
 
 import kolchin as kp
 from kolchin.partitions import canonical, cluster_sizes, has_clash
-from kolchin.sampling.candidates import candidate_pairs
 from kolchin.sampling.layout import Layout
-from kolchin.sampling.starts import LARGEST_START, STARTS, start_labels
+from kolchin.sampling.proposals.candidates import find_candidate_pairs
+from kolchin.sampling.run.starts import LARGEST_START, STARTS, make_start_labels
 
 
 @pytest.fixture(scope="module")
 def likely(medium_model):
-    pairs, scores = candidate_pairs(medium_model)
+    pairs, scores = find_candidate_pairs(medium_model)
     return pairs[scores > np.log(medium_model.n_records)]
 
 
 @pytest.mark.parametrize("kind", STARTS)
 def test_starts_are_canonical_partitions(kind, likely):
-    labels = start_labels(np.random.default_rng(1), kind, 300, likely)
+    labels = make_start_labels(np.random.default_rng(1), kind, 300, likely)
     assert labels.shape == (300,)
     assert np.array_equal(labels, canonical(labels))
     assert cluster_sizes(labels).max() <= LARGEST_START
@@ -27,9 +27,9 @@ def test_starts_are_canonical_partitions(kind, likely):
 @pytest.mark.parametrize("kind", STARTS)
 def test_starts_keep_records_of_one_source_apart(kind, likely):
     sources = np.random.default_rng(2).integers(-1, 3, 300).astype(np.int32)
-    labels = start_labels(np.random.default_rng(1), kind, 300, likely, sources)
+    labels = make_start_labels(np.random.default_rng(1), kind, 300, likely, sources)
     assert not has_clash(labels, sources)
-    free = start_labels(np.random.default_rng(1), kind, 300, likely)
+    free = make_start_labels(np.random.default_rng(1), kind, 300, likely)
     assert has_clash(free, sources) == (kind != "singletons")
     assert (cluster_sizes(labels).max() > 1) == (kind != "singletons")
 
@@ -37,7 +37,7 @@ def test_starts_keep_records_of_one_source_apart(kind, likely):
 def test_starts_lie_on_both_sides_of_the_truth(likely, simulate_records):
     n_true = np.unique(simulate_records(300)[1]).size
     numbers = {
-        kind: cluster_sizes(start_labels(np.random.default_rng(1), kind, 300, likely)).size
+        kind: cluster_sizes(make_start_labels(np.random.default_rng(1), kind, 300, likely)).size
         for kind in STARTS
     }
     assert numbers["singletons"] == 300
@@ -46,7 +46,9 @@ def test_starts_lie_on_both_sides_of_the_truth(likely, simulate_records):
 
 
 def test_random_starts_depend_on_the_generator(likely):
-    one, other = (start_labels(np.random.default_rng(s), "random", 300, likely) for s in (1, 2))
+    one, other = (
+        make_start_labels(np.random.default_rng(s), "random", 300, likely) for s in (1, 2)
+    )
     assert not np.array_equal(one, other)
 
 
@@ -72,7 +74,7 @@ def test_all_starts_lead_to_the_same_posterior(medium_model):
 def test_random_pairs_stay_in_their_blocks():
     layout = Layout(np.array([0, 31, 100, 260, 300]))
     none = np.empty((0, 2), np.int32)
-    labels = start_labels(np.random.default_rng(1), "random", 300, none, layout=layout)
+    labels = make_start_labels(np.random.default_rng(1), "random", 300, none, layout=layout)
     blocks = layout.blocks_of(np.arange(300, dtype=np.int32))
     assert len({*zip(labels.tolist(), blocks.tolist(), strict=True)}) == labels.max() + 1
     assert np.count_nonzero(np.bincount(labels) == 2) >= 300 // 4 - 3

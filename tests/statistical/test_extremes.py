@@ -6,11 +6,11 @@ is alone; clusters of two and of four still trade places at even odds.
 
 import numpy as np
 import pytest
+from stepping import Stepper
 
 import kolchin as kp
 from kolchin.partitions import all_partitions, size_counts
 from kolchin.priors.base import SizeCounts
-from kolchin.sampling.chain import Chain
 
 N_MOVES = 4000
 
@@ -20,19 +20,21 @@ N_MOVES = 4000
 def test_rare_sizes_leave_the_others_exact(log_rare, rare_size):
     records = kp.Records.from_codes(np.zeros((4, 1), dtype=int), [[0.5, 0.5]])
     model = kp.Model(records, kp.NBD(), delta=0.5)
-    chain = Chain(model, np.random.default_rng(1), np.zeros(4, dtype=int))
-    values = model.prior.completed(chain.rng, chain.prior_values, chain.counts)
+    chain = Stepper(model, np.random.default_rng(1), np.zeros(4, dtype=int))
+    state = chain.state
+    values = model.prior.completed(state.rng, state.prior_values, state.counts)
     log_mu = values["log_mu"].copy()
     log_mu[:4] = np.log([0.2, 0.5, 0.1, 0.05])
     log_mu[rare_size - 1] = log_rare
-    chain.prior_values = values | {"log_mu": log_mu}
     with np.errstate(over="ignore"):
-        chain._tabulate()
+        chain.set_prior(values | {"log_mu": log_mu})
     states = list(all_partitions(4))
     log_weight = np.array(
         [
-            model.prior.log_prob_counts(SizeCounts.of(size_counts(labels)), chain.prior_values)
-            + model.likelihood.log_likelihood(labels, chain.own_values)
+            model.prior.log_prob_counts(
+                SizeCounts.of(size_counts(labels)), chain.state.prior_values
+            )
+            + model.likelihood.log_likelihood(labels, chain.state.field_values)
             for labels in states
         ]
     )
@@ -41,7 +43,7 @@ def test_rare_sizes_leave_the_others_exact(log_rare, rare_size):
     drawn = np.zeros(4)
     for _ in range(N_MOVES):
         chain.move(3)
-        drawn[chain.n_clusters - 1] += 1
+        drawn[chain.state.n_clusters - 1] += 1
     # Moves in a row depend on each other: five standard errors of independent ones.
     error = np.sqrt(exact * (1 - exact) / N_MOVES)
     assert np.all(np.abs(drawn / N_MOVES - exact) <= 5 * error + 1e-9)
@@ -51,22 +53,23 @@ def test_two_records_with_little_alpha():
     """No singleton, and mu_1 far below the smallest float: a pair must not fall apart."""
     records = kp.Records.from_codes([[0, 0], [0, 0]], [[0.5, 0.5]] * 2)
     model = kp.Model(records, kp.NBD(), delta=0.1)
-    chain = Chain(model, np.random.default_rng(1), np.array([0, 0]))
-    values = model.prior.completed(chain.rng, chain.prior_values, chain.counts)
+    chain = Stepper(model, np.random.default_rng(1), np.array([0, 0]))
+    state = chain.state
+    values = model.prior.completed(state.rng, state.prior_values, state.counts)
     log_mu = values["log_mu"].copy()
     log_mu[:2] = [-2000.0, np.log(0.9)]
-    chain.prior_values = values | {"log_mu": log_mu}
     with np.errstate(over="ignore"):
-        chain._tabulate()
+        chain.set_prior(values | {"log_mu": log_mu})
     for _ in range(200):
         chain.move(1)
-        assert chain.n_clusters == 1
+        assert chain.state.n_clusters == 1
 
 
 def test_updates_with_little_alpha_give_no_warning():
     """Warnings are errors here: exp of a difference of logs may not overflow."""
     records = kp.Records.from_codes([[0, 0], [0, 0], [1, 1], [1, 1]], [[0.5, 0.5]] * 2)
     model = kp.Model(records, kp.NBD(alpha=0.001), delta=0.1)
-    chain = Chain(model, np.random.default_rng(1), np.array([0, 0, 1, 1]))
+    chain = Stepper(model, np.random.default_rng(1), np.array([0, 0, 1, 1]))
     for _ in range(50):
-        chain.step(5)
+        chain.move(5)
+        chain.update()

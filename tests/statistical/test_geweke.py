@@ -16,12 +16,13 @@ import itertools
 import numpy as np
 import pytest
 from scipy.special import gammaln
+from stepping import Stepper
 
 import kolchin as kp
 from kolchin.partitions import canonical, cluster_sizes
-from kolchin.sampling.chain import Chain
 from kolchin.sampling.layout import Layout
-from kolchin.sampling.loose import loose_pairs
+from kolchin.sampling.moves.attach import AttachMove
+from kolchin.sampling.proposals.attach_lists import build_attach_lists
 
 N_RECORDS = 8
 N_DIRECT = 4_000
@@ -39,7 +40,7 @@ OBSERVED[[1, 4], 0] = OBSERVED[[2, 4], 1] = OBSERVED[[4, 6], 2] = False  # recor
 
 # Which pairs attach to each other: most of them, with odds from small to large.
 PAIRS = np.array([(i, j) for i, j in itertools.combinations(range(N_RECORDS), 2) if i + j != 7])
-LOOSE = loose_pairs(
+LOOSE = build_attach_lists(
     Layout.single(N_RECORDS), PAIRS.astype(np.int32), np.linspace(-9.0, -2.4, len(PAIRS))[::-1]
 )
 
@@ -92,23 +93,22 @@ def successive_draws(direct, rng, prior, tied, loose, believed_delta, state, del
     prior_values, own_values = None, {"delta": np.array(delta)}
     for _ in range(N_STEPS):
         model = kp.Model(dataclasses.replace(records, codes=codes), prior, believed_delta, tied)
-        chain = Chain(model, rng, labels)
+        chain = Stepper(model, rng, labels)
         if prior_values is None:
             # The engine integrates mu out: one valid update leaves it behind.
-            direct_values = chain.prior_values | state.parameters
-            prior_values = prior.update(rng, direct_values, chain.counts)
-        chain.prior_values = prior_values
-        chain.own_values = own_values
-        chain.loose = loose
-        chain._tabulate()  # the weights of the prior follow its parameters
+            direct_values = chain.state.prior_values | state.parameters
+            prior_values = prior.update(rng, direct_values, chain.state.counts)
+        chain.set_fields(own_values)
+        chain.set_prior(prior_values)
+        chain.on_links = (AttachMove(loose),)
         chain.update()
         chain.move(MOVES)
-        prior_values, own_values = chain.prior_values, chain.own_values
-        labels = labels_of(chain.following)
+        prior_values, own_values = chain.state.prior_values, chain.state.field_values
+        labels = labels_of(chain.state.following)
         codes = direct.draw_codes(rng, labels, own_values["delta"], FREQUENCIES, OBSERVED)
         parameters = {name: prior_values[name] for name in state.parameters if name != "mu"}
         if "mu" in state.parameters:
-            complete = prior.completed(rng, prior_values, chain.counts)
+            complete = prior.completed(rng, prior_values, chain.state.counts)
             parameters["mu"] = np.exp(complete["log_mu"])
         yield quantities(labels, parameters, own_values["delta"], codes)
 

@@ -2,7 +2,7 @@
 
 A partition is held as one array, ``following``: the records of a cluster form a ring, and
 ``following[n]`` is the next record of n's ring (n itself for a singleton). Sizes and the number
-of clusters are held beside it (``State``). Nothing else changes while a chain runs.
+of clusters are held beside it (``Partition``). Nothing else changes while a chain runs.
 
 Evidence is always relative to singletons: log P(x_c) - sum over n in c of log P(x_n), so that a
 singleton has evidence 0 and the sampler never looks at fields that say nothing.
@@ -20,8 +20,8 @@ from kolchin.kernels.arrays import (
     LinkProposals,
     Opening,
     Pairs,
+    Partition,
     Removal,
-    State,
     Units,
     Weights,
 )
@@ -52,8 +52,8 @@ __all__ = [
     "LinkProposals",
     "Opening",
     "Pairs",
+    "Partition",
     "Removal",
-    "State",
     "Units",
     "Weights",
     "agreement_cells",

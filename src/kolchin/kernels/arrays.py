@@ -119,7 +119,7 @@ class Pairs(NamedTuple):
     within: Int64s
 
 
-class State(NamedTuple):
+class Partition(NamedTuple):
     """A partition, as the kernels change it.
 
     ``following[n]`` is the next record of the cluster of n, ``size_counts[m]`` the number of

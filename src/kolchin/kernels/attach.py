@@ -12,8 +12,8 @@ from kolchin.kernels.arrays import (
     Floats,
     Int32s,
     Int64s,
+    Partition,
     Sides,
-    State,
     Weights,
 )
 from kolchin.kernels.categorical import log_predictive
@@ -70,7 +70,7 @@ def attach_records(
     data: Data,
     evidence: Evidence,
     weights: Weights,
-    state: State,
+    partition: Partition,
 ) -> None:
     """Attach lone records to their neighbours and detach them again, by Metropolis steps."""
     room = Room(
@@ -79,7 +79,7 @@ def attach_records(
         np.empty(LARGEST_JOINED),
         np.empty(LARGEST_JOINED + 1),
     )
-    attach_or_leave(rng, request, data, evidence, weights, state, room)
+    attach_or_leave(rng, request, data, evidence, weights, partition, room)
 
 
 @lean
@@ -89,7 +89,7 @@ def attach_or_leave(
     data: Data,
     evidence: Evidence,
     weights: Weights,
-    state: State,
+    partition: Partition,
     room: Room,
 ) -> None:
     """Make the steps of ``attach_records``."""
@@ -101,16 +101,16 @@ def attach_or_leave(
         joins = rng.random() < joining
         if joins:
             i, j = draw_pair(rng, request.pairs)
-            if state.following[i] != i:
+            if partition.following[i] != i:
                 i, j = j, i
-            if state.following[i] != i:
+            if partition.following[i] != i:
                 continue
         else:
             i = np.int64(request.leavers[record_at(leaving, int(rng.random() * n_leavers))])
-            j = np.int64(state.following[i])
+            j = np.int64(partition.following[i])
             if i == j or is_tied(data.answers, i):
                 continue
-        m = others_of(state.following, request.pairs.within, j, i, members)
+        m = others_of(partition.following, request.pairs.within, j, i, members)
         if m == 0:
             continue
         # A pair comes apart whichever of the two leaves.
@@ -119,7 +119,7 @@ def attach_or_leave(
             continue
         log_ratio = log_balance - np.log(listed)
         log_ratio += log_predictive(data, evidence, i, members, room.side, 0, m)
-        log_ratio += log_merge_weight(weights, state, m, 1, joins)
+        log_ratio += log_merge_weight(weights, partition, m, 1, joins)
         log_level = np.log(rng.random())
         if evidence.ratio.size > 0:
             least = compare_with(data, evidence, i, members, m, room.row)
@@ -128,15 +128,15 @@ def attach_or_leave(
                 continue
             log_ratio += log_exemplar_joining(data, evidence, members, m, room.row, room.sums)
         if log_level < (log_ratio if joins else -log_ratio):
-            count_two(state, m, 1, joins, -1)
-            count_two(state, m, 1, not joins, 1)
-            state.n_clusters[0] += -1 if joins else 1
+            count_two(partition, m, 1, joins, -1)
+            count_two(partition, m, 1, not joins, 1)
+            partition.n_clusters[0] += -1 if joins else 1
             if joins:
-                state.following[i] = state.following[j]
-                state.following[j] = i
+                partition.following[i] = partition.following[j]
+                partition.following[j] = i
             else:
                 last = j
-                while state.following[last] != i:
-                    last = state.following[last]
-                state.following[last] = j
-                state.following[i] = i
+                while partition.following[last] != i:
+                    last = partition.following[last]
+                partition.following[last] = j
+                partition.following[i] = i

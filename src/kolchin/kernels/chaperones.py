@@ -10,9 +10,9 @@ from kolchin.kernels.arrays import (
     Int32s,
     Int64s,
     Pairs,
+    Partition,
     Scratch,
     Sides,
-    State,
     Weights,
 )
 from kolchin.kernels.categorical import categorical_pair
@@ -87,14 +87,14 @@ def several_records(
     evidence: Evidence,
     weights: Weights,
     within: Int64s,
-    state: State,
+    partition: Partition,
     scratch: Scratch,
 ) -> bool:
     """Make the move on any two clusters of the shard, none if they reach outside.
 
     Returns false if the tables are too short for their union.
     """
-    n_members, together = gather(state.following, within, i, j, scratch.members, scratch.side)
+    n_members, together = gather(partition.following, within, i, j, scratch.members, scratch.side)
     if n_members <= 0:
         return n_members == 0
     # A move leaves S as it is, so how often it is made may depend on how large S is.
@@ -102,16 +102,18 @@ def several_records(
         share = LARGEST_WHOLE / n_members
         if rng.random() >= share * share:
             return True
-    log_apart = log_open_weight(weights, state.n_clusters[0] - (0 if together else 1))
-    count_sides(state, scratch.side, n_members, -1)
+    log_apart = log_open_weight(weights, partition.n_clusters[0] - (0 if together else 1))
+    count_sides(partition, scratch.side, n_members, -1)
     if n_members <= weights.largest_enumerated:
-        draw_division(rng, log_apart, data, evidence, weights, state, n_members, scratch)
+        draw_division(rng, log_apart, data, evidence, weights, partition, n_members, scratch)
     elif n_members <= LARGEST_TABULATED and rng.random() < 0.5:
-        split_or_merge(rng, log_apart, together, data, evidence, weights, state, n_members, scratch)
+        split_or_merge(
+            rng, log_apart, together, data, evidence, weights, partition, n_members, scratch
+        )
     else:
-        visit_all(rng, log_apart, together, data, evidence, weights, state, n_members, scratch)
-    count_sides(state, scratch.side, n_members, 1)
-    write_rings(state.following, scratch.members, scratch.side, n_members)
+        visit_all(rng, log_apart, together, data, evidence, weights, partition, n_members, scratch)
+    count_sides(partition, scratch.side, n_members, 1)
+    write_rings(partition.following, scratch.members, scratch.side, n_members)
     return True
 
 
@@ -124,7 +126,7 @@ def make_chaperones_moves(
     data: Data,
     evidence: Evidence,
     weights: Weights,
-    state: State,
+    partition: Partition,
 ) -> int:
     """Make chaperones moves on pairs of a shard from a mixture; returns how many were made.
 
@@ -154,8 +156,8 @@ def make_chaperones_moves(
         np.empty(max(n_most, 1 << (LARGEST_ENUMERATED - 2))),
         np.empty((2, 2)),
     )
-    weigh_pairs(weights, state, scratch.pair_weight)
-    return make_moves(rng, n_moves, in_rings, pairs, data, evidence, weights, state, scratch)
+    weigh_pairs(weights, partition, scratch.pair_weight)
+    return make_moves(rng, n_moves, in_rings, pairs, data, evidence, weights, partition, scratch)
 
 
 @lean
@@ -167,7 +169,7 @@ def make_moves(
     data: Data,
     evidence: Evidence,
     weights: Weights,
-    state: State,
+    partition: Partition,
     scratch: Scratch,
 ) -> int:
     """Make the moves of ``make_chaperones_moves``."""
@@ -184,22 +186,22 @@ def make_moves(
     for move in range(n_moves):
         if in_rings:
             i = np.int64(record_at(pairs.within, move))
-            j = np.int64(state.following[i])
+            j = np.int64(partition.following[i])
             if i == j or not inside(pairs.within, j):
                 continue
-        elif state.pending[0] >= 0:
-            i, j = state.pending[0], state.pending[1]
-            state.pending[0] = -1
+        elif partition.pending[0] >= 0:
+            i, j = partition.pending[0], partition.pending[1]
+            partition.pending[0] = -1
         else:
             i, j = draw_pair(rng, pairs)
         if answered and are_tied(data.answers, i, j):
             continue
-        after_i = state.following[i]
-        after_j = state.following[j]
+        after_i = partition.following[i]
+        after_j = partition.following[j]
         if constrained and after_i == i and after_j == j and clash(data.source, i, j):
             continue
-        n_clusters = state.n_clusters[0]
-        n_alone, n_pairs = state.size_counts[1], state.size_counts[2]
+        n_clusters = partition.n_clusters[0]
+        n_alone, n_pairs = partition.size_counts[1], partition.size_counts[2]
         if (after_i == i and after_j == j) or (after_i == j and after_j == i):
             # Two records without company: draw at once whether they are one cluster or two.
             together = after_i == j
@@ -213,23 +215,23 @@ def make_moves(
             in_range = weights.safe_pairs and 1e-200 < total < 1e200
             if in_range and (rng.random() * total < joined) != together:
                 sign = -1 if together else 1
-                state.following[i] = i if together else j
-                state.following[j] = j if together else i
-                state.n_clusters[0] -= sign
-                state.size_counts[1] -= 2 * sign
-                state.size_counts[2] += sign
+                partition.following[i] = i if together else j
+                partition.following[j] = j if together else i
+                partition.n_clusters[0] -= sign
+                partition.size_counts[1] -= 2 * sign
+                partition.size_counts[2] += sign
         else:
             in_range = False
         fits = in_range or several_records(
-            rng, i, j, data, evidence, weights, pairs.within, state, scratch
+            rng, i, j, data, evidence, weights, pairs.within, partition, scratch
         )
         if not fits and not in_rings:
-            state.pending[0], state.pending[1] = i, j
+            partition.pending[0], partition.pending[1] = i, j
             return move
         if depends and (
-            state.n_clusters[0] != n_clusters
-            or state.size_counts[1] != n_alone
-            or state.size_counts[2] != n_pairs
+            partition.n_clusters[0] != n_clusters
+            or partition.size_counts[1] != n_alone
+            or partition.size_counts[2] != n_pairs
         ):
-            weigh_pairs(weights, state, scratch.pair_weight)
+            weigh_pairs(weights, partition, scratch.pair_weight)
     return n_moves

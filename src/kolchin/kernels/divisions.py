@@ -7,9 +7,9 @@ from kolchin.kernels.arrays import (
     BITS,
     Data,
     Evidence,
+    Partition,
     Scratch,
     Sides,
-    State,
     Weights,
 )
 from kolchin.kernels.categorical import log_evidence
@@ -91,7 +91,7 @@ def draw_division(
     data: Data,
     evidence: Evidence,
     weights: Weights,
-    state: State,
+    partition: Partition,
     n_members: int,
     scratch: Scratch,
 ) -> None:
@@ -109,15 +109,15 @@ def draw_division(
         size_i = n_members - size_j
         with_j, with_i = (on_j << 2) | 2, ((n_apart - 1 - on_j) << 2) | 1
         weight = apart_weight * weights.size[size_j] * weights.size[size_i]
-        weight *= free_factor(weights, state, size_j, size_i)
+        weight *= free_factor(weights, partition, size_j, size_i)
         weight *= scratch.subsets[with_j] * scratch.subsets[with_i]
         scratch.weight[on_j] = weight
         total += weight
     scratch.weight[n_apart] = weights.size[n_members] * scratch.subsets[0]
-    scratch.weight[n_apart] *= free_factor(weights, state, n_members, 0)
+    scratch.weight[n_apart] *= free_factor(weights, partition, n_members, 0)
     total += scratch.weight[n_apart]
     if not (in_range and 1e-200 < total < 1e200):
-        total = log_scale_weights(log_apart, data, evidence, weights, state, n_members, scratch)
+        total = log_scale_weights(log_apart, data, evidence, weights, partition, n_members, scratch)
     rest = rng.random() * total
     choice = 0
     while choice < n_apart and rest >= scratch.weight[choice]:
@@ -135,7 +135,7 @@ def log_scale_weights(
     data: Data,
     evidence: Evidence,
     weights: Weights,
-    state: State,
+    partition: Partition,
     n_members: int,
     scratch: Scratch,
 ) -> float:
@@ -155,7 +155,7 @@ def log_scale_weights(
         for k in range(n_members):
             on_j += scratch.side[k]
         scratch.weight[choice] = weights.log_size[n_members - on_j]
-        scratch.weight[choice] += np.log(free_factor(weights, state, n_members - on_j, on_j))
+        scratch.weight[choice] += np.log(free_factor(weights, partition, n_members - on_j, on_j))
         if choice < n_apart:
             scratch.weight[choice] += weights.log_size[on_j] + log_apart
         for own in range(2):

@@ -8,7 +8,7 @@ from kolchin.kernels.arrays import (
     Evidence,
     Int32s,
     LinkProposals,
-    State,
+    Partition,
     Weights,
 )
 from kolchin.kernels.categorical import are_equal
@@ -98,15 +98,15 @@ def regroup_records(
     data: Data,
     evidence: Evidence,
     weights: Weights,
-    state: State,
+    partition: Partition,
 ) -> None:
     """Let equal records, or one alone, leave their cluster or join another, by Metropolis steps.
 
     Records are asked in their order: lists are read from end to end.
     """
     members = np.empty(LARGEST_REGROUPED, dtype=np.int32)
-    for record in range(state.following.size):
-        regroup_one(rng, proposals, data, evidence, weights, state, record, members)
+    for record in range(partition.following.size):
+        regroup_one(rng, proposals, data, evidence, weights, partition, record, members)
 
 
 @lean
@@ -116,7 +116,7 @@ def regroup_one(
     data: Data,
     evidence: Evidence,
     weights: Weights,
-    state: State,
+    partition: Partition,
     record: int,
     members: Int32s,
 ) -> None:
@@ -126,7 +126,7 @@ def regroup_one(
     go together; they may join it. Else they may leave their cluster.
     """
     alone = rng.random() < ALONE
-    group, total = list_group(state.following, data.codes, record, alone, members)
+    group, total = list_group(partition.following, data.codes, record, alone, members)
     joins = group == total
     last = proposals.starts[record + 1] - 1
     chance = 0.0
@@ -134,7 +134,7 @@ def regroup_one(
         other, chance = picked_by(rng, proposals, 0.0, record)
         if group == 0 or other < 0:
             return
-        total = add_ring(state.following, other, group, members)
+        total = add_ring(partition.following, other, group, members)
         for k in range(group, total):
             if not alone and are_equal(data.codes, record, members[k]):
                 return
@@ -149,7 +149,7 @@ def regroup_one(
     log_ratio = log_merging(data, evidence, members, group, total)
     if data.answers.starts.size > 0:
         log_ratio += log_answers_between(data.answers, members, group, total)
-    log_ratio += log_merge_weight(weights, state, one, two, joins)
+    log_ratio += log_merge_weight(weights, partition, one, two, joins)
     log_level = np.log(rng.random())
     # To join is at most as probable as to leave: who belongs need not know how much less. Nor need
     # those who would not join if nobody else of the cluster were listed.
@@ -164,13 +164,14 @@ def regroup_one(
         log_ratio -= np.log(chance / proposals.reach[last])
         if not log_level < (log_ratio if joins else -log_ratio):
             return
-    count_two(state, one, two, joins, -1)
-    count_two(state, one, two, not joins, 1)
-    state.n_clusters[0] += -1 if joins else 1
+    count_two(partition, one, two, joins, -1)
+    count_two(partition, one, two, not joins, 1)
+    partition.n_clusters[0] += -1 if joins else 1
+    following = partition.following
     if joins:
         p, q = members[0], members[group]
-        state.following[p], state.following[q] = state.following[q], state.following[p]
+        following[p], following[q] = following[q], following[p]
         return
     for k in range(total):
-        state.following[members[k]] = members[k + 1] if k + 1 < total else members[group]
-    state.following[members[group - 1]] = members[0]
+        following[members[k]] = members[k + 1] if k + 1 < total else members[group]
+    following[members[group - 1]] = members[0]

@@ -6,8 +6,8 @@ from kolchin.kernels.answers import is_tied, tied_side
 from kolchin.kernels.arrays import (
     Data,
     Evidence,
+    Partition,
     Scratch,
-    State,
     Weights,
 )
 from kolchin.kernels.categorical import log_evidence, log_predictive
@@ -28,7 +28,7 @@ def split_or_merge(
     data: Data,
     evidence: Evidence,
     weights: Weights,
-    state: State,
+    partition: Partition,
     n_members: int,
     scratch: Scratch,
 ) -> None:
@@ -39,7 +39,7 @@ def split_or_merge(
     it would have been the division there is. The order does not depend on the state.
     """
     compared = evidence.ratio.size > 0
-    log_whole = weights.log_size[n_members] + np.log(free_factor(weights, state, n_members, 0))
+    log_whole = weights.log_size[n_members] + np.log(free_factor(weights, partition, n_members, 0))
     if compared:
         compare_sides(data, evidence, n_members, scratch)
         for k in range(n_members):
@@ -59,7 +59,7 @@ def split_or_merge(
     for k in range(n_members):
         on_j += scratch.side[k]
     log_split += log_apart + weights.log_size[n_members - on_j] + weights.log_size[on_j]
-    log_split += np.log(free_factor(weights, state, n_members - on_j, on_j))
+    log_split += np.log(free_factor(weights, partition, n_members - on_j, on_j))
     log_ratio = log_split - log_chance - log_whole
     if together == (np.log(rng.random()) >= (log_ratio if together else -log_ratio)):
         for k in range(n_members):

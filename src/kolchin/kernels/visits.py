@@ -6,8 +6,8 @@ from kolchin.kernels.answers import first_of_group, is_tied
 from kolchin.kernels.arrays import (
     Data,
     Evidence,
+    Partition,
     Scratch,
-    State,
     Weights,
 )
 from kolchin.kernels.categorical import log_evidence, log_predictive
@@ -115,7 +115,7 @@ def log_division(
     data: Data,
     evidence: Evidence,
     weights: Weights,
-    state: State,
+    partition: Partition,
     n_members: int,
     scratch: Scratch,
 ) -> float:
@@ -124,7 +124,7 @@ def log_division(
     for k in range(n_members):
         on_j += scratch.side[k]
     total = weights.log_size[n_members - on_j]
-    total += np.log(free_factor(weights, state, n_members - on_j, on_j))
+    total += np.log(free_factor(weights, partition, n_members - on_j, on_j))
     if on_j > 0:
         total += weights.log_size[on_j] + log_apart
     for own in range(2):
@@ -154,7 +154,7 @@ def visit_tied(
     data: Data,
     evidence: Evidence,
     weights: Weights,
-    state: State,
+    partition: Partition,
     n_members: int,
     scratch: Scratch,
     k: int,
@@ -172,14 +172,14 @@ def visit_tied(
         n_own += scratch.side[other] == own
     if k <= 1 and not together and n_group < n_own:
         return together
-    before = log_division(log_apart, data, evidence, weights, state, n_members, scratch)
+    before = log_division(log_apart, data, evidence, weights, partition, n_members, scratch)
     if k > 1:
         set_group(data, scratch, k, n_members, 1 - own, -1)
     elif together:
         set_group(data, scratch, k, n_members, k, 1 - k)
     else:
         set_group(data, scratch, k, n_members, 0, 0)
-    after = log_division(log_apart, data, evidence, weights, state, n_members, scratch)
+    after = log_division(log_apart, data, evidence, weights, partition, n_members, scratch)
     if accept(rng, after - before):
         return together if k > 1 else not together
     if k > 1:
@@ -201,7 +201,7 @@ def visit_all(
     data: Data,
     evidence: Evidence,
     weights: Weights,
-    state: State,
+    partition: Partition,
     n_members: int,
     scratch: Scratch,
 ) -> None:
@@ -226,7 +226,7 @@ def visit_all(
             if first_of_group(data.answers, scratch.members, k):
                 together = visit_tied(
                     rng, log_apart, together,
-                    data, evidence, weights, state, n_members, scratch, k,
+                    data, evidence, weights, partition, n_members, scratch, k,
                 )  # fmt: skip
                 on_j = 0
                 for other in range(n_members):
@@ -240,8 +240,8 @@ def visit_all(
             log_with = log_side(scratch, row, k, 1 - own, n_members)
         if together:
             join = weights.log_size[n_members] - weights.log_size[n_members - 1]
-            join += np.log(free_factor(weights, state, n_members, 0))
-            join -= np.log(free_factor(weights, state, n_members - 1, 1))
+            join += np.log(free_factor(weights, partition, n_members, 0))
+            join -= np.log(free_factor(weights, partition, n_members - 1, 1))
             join += log_predictive(data, evidence, n, scratch.members, scratch.side, 0, n_members)
             if compared:
                 join += scratch.log_sides[0] - log_without
@@ -261,8 +261,8 @@ def visit_all(
                 data, evidence, n, scratch.members, scratch.side, 1 - own, n_members
             )
             stay = log_apart
-            go += np.log(free_factor(weights, state, other + 1, size - 1))
-            go -= np.log(free_factor(weights, state, size, other))
+            go += np.log(free_factor(weights, partition, other + 1, size - 1))
+            go -= np.log(free_factor(weights, partition, size, other))
             if compared:
                 go += log_with - scratch.log_sides[1 - own]
             if k > 1:

@@ -36,20 +36,26 @@ def rehearse(run: Run) -> None:
     It takes as long to compile as what comes first, which another process may do meanwhile.
     """
     from kolchin.posterior.recorder import Recorder, recorded
-    from kolchin.sampling.chain import Chain
-    from kolchin.sampling.link_proposals import list_proposals
+    from kolchin.sampling.moves.forest.move import ForestMove
+    from kolchin.sampling.moves.parameters import UpdateParameters
+    from kolchin.sampling.moves.regroup import RegroupMove
+    from kolchin.sampling.problem import pose_problem
+    from kolchin.sampling.proposals.link_proposals import list_link_proposals
+    from kolchin.sampling.state import ensure_statistics, start_state, take_snapshot
 
     model, truth = _problem(run)
     n_records = model.n_records
     pairs = np.arange(n_records - n_records % 2, dtype=np.int32).reshape(-1, 2)
+    proposals = list_link_proposals(n_records, pairs)
     rng = np.random.Generator(np.random.SFC64(0))
-    chain = Chain(model, rng, np.arange(n_records) // 2, picks=list_proposals(n_records, pairs))
-    chain.n_rounds = 2
+    problem = pose_problem(model)
+    state = start_state(rng, problem, np.arange(n_records) // 2)
     draws = Recorder(n_records, np.arange(n_records))
     for _ in range(4):
-        chain.settle()
-        chain.refresh()
-        draws.add(*chain.draw())
+        for move in (RegroupMove(proposals), ForestMove(proposals), UpdateParameters()):
+            state = move.step(rng, problem, state)
+        state = ensure_statistics(rng, problem, state)
+        draws.add(*take_snapshot(problem, state))
     measure(run, recorded([draws, draws], {}), truth)
 
 

@@ -1,7 +1,7 @@
 """Samplers: chaperones moves on weighted pairs, and plain reseating as their slow truth."""
 
-from kolchin.sampling.progress import Progress
 from kolchin.sampling.reseating import reseat
-from kolchin.sampling.runner import sample
+from kolchin.sampling.run.progress import Progress
+from kolchin.sampling.run.runner import sample
 
 __all__ = ["Progress", "reseat", "sample"]

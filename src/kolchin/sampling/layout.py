@@ -41,6 +41,12 @@ class Shard(NamedTuple):
     blocks: tuple[int, ...]
     within: IntArray
 
+    @property
+    def n_records(self) -> int:
+        """Number of records."""
+        first, last, then, end = self.within
+        return int(last - first + end - then)
+
 
 class Layout(NamedTuple):
     """Blocks from ``bounds[b]`` to ``bounds[b + 1]``; place n has record ``order[n]`` (None: n).
@@ -79,6 +85,11 @@ class Layout(NamedTuple):
         places: IntArray = among + shift[of_block]
         return places
 
+    @property
+    def whole(self) -> Shard:
+        """All places as one shard."""
+        return Shard((0,), np.array([0, int(self.bounds[-1]), 0, 0]))
+
     def shard(self, *blocks: int) -> Shard:
         """Return one or two blocks as a shard."""
         ranges = [bound for b in blocks for bound in (self.bounds[b], self.bounds[b + 1])]
@@ -90,7 +101,7 @@ class Layout(NamedTuple):
         n_blocks = self.n_blocks
         return 2 * (n_blocks // 2) / max(n_blocks * (n_blocks - 1), 1)
 
-    def shards(self, rng: np.random.Generator) -> list[Shard]:
+    def pair_blocks(self, rng: np.random.Generator) -> list[Shard]:
         """Pair the blocks at random; one may be left over."""
         order = rng.permutation(self.n_blocks).tolist()
         return [self.shard(*sorted(order[k : k + 2])) for k in range(0, len(order), 2)]
@@ -100,7 +111,7 @@ class Layout(NamedTuple):
         blocks: IntArray = np.searchsorted(self.bounds, places, side="right") - 1
         return blocks
 
-    def moved(self, pairs: NDArray[np.int32]) -> NDArray[np.int32]:
+    def to_places(self, pairs: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return pairs of records as pairs of places, the smaller first."""
         if self.order is None:
             return pairs
@@ -110,48 +121,7 @@ class Layout(NamedTuple):
         return moved
 
 
-class Lists(NamedTuple):
-    """Weighted pairs in alias tables, one table for each two blocks (``kernels.Pairs``).
-
-    The pairs of blocks a <= b are the rows from ``begins[a B + b]`` on, of B blocks; their weights
-    add up to ``totals[a B + b]``.
-    """
-
-    table: NDArray[np.int32]
-    begins: IntArray
-    totals: FloatArray
-    n_blocks: int
-
-    @classmethod
-    def of(cls, layout: Layout, pairs: NDArray[np.int32], weight: FloatArray) -> "Lists":
-        """Sort pairs into tables."""
-        n_tables = layout.n_blocks**2
-        if n_tables == 1:
-            begins, totals = np.array([0, weight.size]), np.array([weight.sum()])
-        else:
-            blocks = layout.blocks_of(pairs)
-            number = blocks.min(axis=1) * layout.n_blocks + blocks.max(axis=1)
-            order = np.argsort(number, kind="stable")
-            pairs, weight, number = pairs[order], weight[order], number[order]
-            begins = np.searchsorted(number, np.arange(n_tables + 1))
-            totals = np.bincount(number, weight, minlength=n_tables)
-        return cls(kernels.alias_tables(pairs, weight, begins), begins, totals, layout.n_blocks)
-
-    def within_reach(self, meeting: float) -> float:
-        """Return the weight of all pairs whose blocks meet, on average; each meets itself."""
-        totals = self.totals.reshape(self.n_blocks, self.n_blocks)
-        own = float(np.trace(totals))
-        return own + meeting * (float(totals.sum()) - own)
-
-    def in_shard(self, shard: Shard) -> tuple[IntArray, FloatArray]:
-        """Return the rows of a shard's tables, (table, from and to), and their total weights."""
-        numbers = [a * self.n_blocks + b for a in shard.blocks for b in shard.blocks if a <= b]
-        numbers = [k for k in numbers if self.totals[k] > 0]
-        rows = np.array([[self.begins[k], self.begins[k + 1]] for k in numbers], dtype=np.int64)
-        return rows.reshape(-1, 2), self.totals[numbers]
-
-
-def arranged(
+def lay_out(
     n_records: int,
     pairs: NDArray[np.int32],
     scores: FloatArray,
@@ -182,7 +152,7 @@ def arranged(
     ends = opens[np.minimum(np.searchsorted(opens, wanted), opens.size - 1)]
     layout = Layout(np.unique(np.concatenate([[0], ends, [n_records]])), order)
     strong = pairs[scores > likely]
-    blocks = layout.blocks_of(layout.moved(strong))
+    blocks = layout.blocks_of(layout.to_places(strong))
     if len(strong) and np.mean(blocks[:, 0] != blocks[:, 1]) > MOST_CUT:
         return Layout.single(n_records)
     return layout

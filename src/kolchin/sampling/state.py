@@ -1,143 +1,207 @@
-"""The state of a run as plain data: JSON and arrays, no pickles.
+"""Where a chain is: its partition, its parameters, and its streams of random numbers.
 
-A run that is taken up again goes on to the bit as if it had not been stopped: streams of random
-bits, partitions, parameters and what the proposals have learnt from are all there.
+A state is all that the next step depends on beside the problem and what was learned, so that a
+checkpoint is a copy of it. A move takes a state and returns the next one. Kernels change the rings
+and the counts in place, because these are as long as the table; all else is replaced.
 """
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kolchin import kernels
-from kolchin.errors import DataError
-from kolchin.likelihoods.exemplar import Ratios
-from kolchin.posterior import Posterior, Recorder
-from kolchin.posterior.episodes import Chain as Store
-from kolchin.posterior.recorder import recorded
-from kolchin.sampling.runner import Run
+from kolchin.likelihoods.exemplar import NO_RATIOS
+from kolchin.model import Model
+from kolchin.parameters import IntArray, Values
+from kolchin.partitions import canonical, size_counts
+from kolchin.posterior import Snapshot
+from kolchin.priors.base import SizeCounts, table_size
+from kolchin.sampling.problem import Problem
+from kolchin.sampling.statistics import FieldStatistics, count_statistics
+from kolchin.sampling.weights import build_kernel_weights
 
-FORMAT = 3
-TUPLES = {kind.__name__: kind for kind in (kernels.Weights, kernels.Opening, Ratios, Store)}
-
-Arrays = dict[str, NDArray[Any]]
+FEWEST_PAIRS = 0.05
+"""Prior odds reckon with at least this many pairs a singleton."""
 
 
-def run_state(run: Run, first_draw: int) -> Iterator[tuple[str, NDArray[Any]]]:
-    """Give the state of a run chain by chain; of its draws, those from ``first_draw`` on.
+class State(NamedTuple):
+    """A chain between two moves.
 
-    What it says of the run as a whole comes last.
+    Attributes
+    ----------
+    rng, display_rng
+        The chain's random numbers, and a stream apart for what is only shown: looking at a chain
+        does not change it.
+    stream_key, round_number
+        What the streams of shards are named by (``shards.advancing``).
+    partition
+        Rings of records and counts of sizes, as the kernels change them.
+    prior_values, field_values
+        The parameters of the prior and of the likelihood. What can be integrated out of the prior
+        is: a size distribution given the sizes would hold on to them.
+    evidence, weights
+        What the fields say and what the prior weighs, by these parameters: tables for the kernels.
+    statistics
+        What the fields' parameters depend on, if it was counted since the partition changed.
     """
-    workers = []
-    for number, worker in enumerate(run.workers):
-        arrays: Arrays = {}
-        state = {**worker.state(), "draws": _drawn(worker.draws, first_draw)}
-        workers.append(_pack(state, f"/{number}", arrays))
-        del state
-        yield from arrays.items()
-    header = {
-        "format": FORMAT,
-        "first_draw": first_draw,
-        "kept": run.kept,
-        "wanted": run.wanted,
-        "ended": run.ended,
-        "answers": run.model.answers.stamp,
-        "seconds": run.seconds,
-        "workers": workers,
-    }
-    yield "header", np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+
+    rng: np.random.Generator
+    display_rng: np.random.Generator
+    stream_key: int
+    round_number: int
+    partition: kernels.Partition
+    prior_values: Values
+    field_values: Values
+    evidence: kernels.Evidence
+    weights: kernels.Weights
+    statistics: FieldStatistics | None = None
+
+    @property
+    def counts(self) -> SizeCounts:
+        """The sizes of the clusters."""
+        return SizeCounts.of(self.partition.size_counts)
+
+    @property
+    def n_clusters(self) -> int:
+        """The number of clusters."""
+        return int(self.partition.n_clusters[0])
+
+    @property
+    def following(self) -> NDArray[np.int32]:
+        """The next record of each record's cluster."""
+        return self.partition.following
+
+    @property
+    def capacity(self) -> int:
+        """How far tables of weights are to reach: twice the largest size."""
+        return table_size(int(np.flatnonzero(self.partition.size_counts[1:])[-1]) + 1)
 
 
-def header_of(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
-    """Return what a state says of the run as a whole."""
-    header: dict[str, Any] = json.loads(bytes(arrays["header"])) if "header" in arrays else {}
-    if header.get("format") != FORMAT:
-        raise DataError(
-            f"The state of a run must be in format {FORMAT}. Got format {header.get('format')} "
-            "instead: go on with the version that wrote it."
-        )
-    return header
+def start_state(rng: np.random.Generator, problem: Problem, labels: IntArray) -> State:
+    """Return the state of a partition, by its labels, with parameters drawn near to typical."""
+    model = problem.model
+    (display_rng,) = rng.spawn(1)
+    counts = size_counts(labels).astype(np.int64)
+    n_clusters = np.array([counts.sum()])
+    partition = kernels.Partition(
+        kernels.make_rings(canonical(labels)), counts, n_clusters, np.array([-1, -1])
+    )
+    stream_key = int(rng.integers(1 << 62))
+    field_values: Values = model.likelihood.start(rng)
+    if model.compared is not None:
+        field_values |= model.compared.start()
+    prior_values = model.prior.collapsed(model.prior.start(rng, SizeCounts.of(counts)))
+    evidence = make_evidence(model, field_values)
+    largest = int(np.flatnonzero(counts)[-1])
+    prior_values, weights = _tabulate(rng, model, prior_values, evidence, table_size(largest))
+    state = State(
+        rng, display_rng, stream_key, 0, partition, prior_values, field_values, evidence, weights
+    )
+    return lengthen_counts(state, weights.log_size.size - 1)
 
 
-def restore(
-    run: Run, arrays: Mapping[str, NDArray[Any]], earlier: Iterable[Posterior] = ()
-) -> None:
-    """Bring a run, new or not, to a saved state; ``earlier`` are the draws saved before.
-
-    Of those, the partitions are not held.
-    """
-    header = header_of(arrays)
-    workers = _unpack(header["workers"], arrays)
-    if len(workers) != len(run.workers) or any(
-        state["now"]["proposals"]["n_candidates"] != len(worker.proposals.candidates)
-        for worker, state in zip(run.workers, workers, strict=True)
-    ):
-        raise DataError("The saved state is of another model: its chains or pairs differ.")
-    run.wanted, run.ended, run.seconds = (header[name] for name in ("wanted", "ended", "seconds"))
-    n_records = run.model.n_records
-    for worker, state in zip(run.workers, workers, strict=True):
-        worker.restore(state)
-        worker.draws = worker.recorder()
-    for part in earlier:
-        for number, worker in enumerate(run.workers):
-            worker.draws.take(part, number)
-    for worker, state in zip(run.workers, workers, strict=True):
-        worker.draws.take(Posterior(n_records, **state["draws"], settings={}), 0)
+def make_evidence(model: Model, field_values: Values) -> kernels.Evidence:
+    """Return what the fields say, by their parameters, as the kernels take it."""
+    ratios = NO_RATIOS if model.compared is None else model.compared.ratios(field_values)
+    return kernels.Evidence(field_values["delta"], ratios.ratio, ratios.apart)
 
 
-def take_chains(run: Run, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Let the chains of a new run go on from where those of a saved one are.
-
-    The runs differ in what is said of pairs with an error rate, which no partition contradicts.
-    What was learnt and drawn is left behind.
-    """
-    states = _unpack(header_of(arrays)["workers"], arrays)
-    for worker, state in zip(run.workers, states, strict=True):
-        worker.chain.take(state["now"]["chain"])
-
-
-def _drawn(draws: Recorder, first_draw: int) -> dict[str, Any]:
-    """Return the draws of one chain from one on, as the posterior that they are."""
-    own = recorded([draws], {}, first_draw)
-    return {"chains": own.chains, "parameters": own.parameters, "log_joint": own.log_joint}
+def tabulate_weights(
+    rng: np.random.Generator, problem: Problem, state: State, at_least: int = 2
+) -> State:
+    """Put the prior's weights into tables, given all clusters; they may grow longer."""
+    capacity = max(at_least, state.capacity)
+    prior_values, weights = _tabulate(
+        rng, problem.model, state.prior_values, state.evidence, capacity
+    )
+    state = lengthen_counts(state, capacity)
+    return state._replace(prior_values=prior_values, weights=weights)
 
 
-def _pack(value: Any, name: str, arrays: Arrays) -> Any:
-    """Return a value as JSON, with its arrays put aside under names that say where they belong."""
-    if isinstance(value, np.ndarray | np.generic):
-        arrays[name] = np.asarray(value)
-        return {"array": name, "scalar": isinstance(value, np.generic)}
-    if isinstance(value, np.random.Generator):
-        return {"generator": _pack(dict(value.bit_generator.state), name, arrays)}
-    if isinstance(value, tuple):
-        items = [_pack(v, f"{name}/{k}", arrays) for k, v in enumerate(value)]
-        return {"tuple": type(value).__name__, "items": items}
-    if isinstance(value, dict):
-        return {"mapping": {k: _pack(v, f"{name}/{k}", arrays) for k, v in value.items()}}
-    if isinstance(value, list):
-        return [_pack(v, f"{name}/{k}", arrays) for k, v in enumerate(value)]
-    if value is None or isinstance(value, str | int | float):
-        return value
-    raise TypeError(f"A state cannot hold a {type(value).__name__} ({name}).")
+def _tabulate(
+    rng: np.random.Generator,
+    model: Model,
+    prior_values: Values,
+    evidence: kernels.Evidence,
+    capacity: int,
+) -> tuple[Values, kernels.Weights]:
+    """Return the prior's parameters, extended as far as tables reach, and the tables."""
+    prior_values = model.prior.extended(rng, prior_values, capacity)
+    tables = model.prior.tables(model.n_records, capacity, prior_values)
+    return prior_values, build_kernel_weights(model, tables, evidence)
 
 
-def _unpack(packed: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
-    """Turn what ``_pack`` made back into the value."""
-    if isinstance(packed, list):
-        return [_unpack(item, arrays) for item in packed]
-    if not isinstance(packed, dict):
-        return packed
-    if "array" in packed:
-        array = arrays[packed["array"]]
-        return array[()] if packed["scalar"] else array
-    if "tuple" in packed:
-        items = [_unpack(item, arrays) for item in packed["items"]]
-        return TUPLES[packed["tuple"]](*items) if packed["tuple"] in TUPLES else tuple(items)
-    if "generator" in packed:
-        state = _unpack(packed["generator"], arrays)
-        generator = np.random.Generator(getattr(np.random, state["bit_generator"])())
-        generator.bit_generator.state = state
-        return generator
-    return {name: _unpack(item, arrays) for name, item in packed["mapping"].items()}
+def lengthen_counts(state: State, capacity: int) -> State:
+    """Make room in the counts of sizes for clusters up to a size."""
+    return count_changes(state, np.zeros(capacity + 1, dtype=np.int64))
+
+
+def count_changes(state: State, changes: IntArray) -> State:
+    """Add to the counts of sizes, which may grow longer."""
+    counts = add_counts([state.partition.size_counts, changes])
+    return state._replace(partition=state.partition._replace(size_counts=counts))
+
+
+def add_counts(counts: list[IntArray]) -> IntArray:
+    """Add up counts of sizes of unequal length."""
+    total = np.zeros(max(one.size for one in counts), dtype=np.int64)
+    for one in counts:
+        total[: one.size] += one
+    return total
+
+
+def ensure_statistics(rng: np.random.Generator, problem: Problem, state: State) -> State:
+    """Return the state with what the fields' parameters depend on, counted if it was not."""
+    if state.statistics is not None:
+        return state
+    members, sizes, _ = kernels.grouped(state.following, problem.whole.within)
+    statistics = count_statistics(rng, problem.model, problem.data, state.evidence, members, sizes)
+    return state._replace(statistics=statistics)
+
+
+def take_snapshot(problem: Problem, state: State) -> Snapshot:
+    """Return what is kept of a state with statistics; its rings are the state's own."""
+    model, statistics = problem.model, state.statistics
+    assert statistics is not None
+    prior, likelihood, n_records = model.prior, model.likelihood, model.n_records
+    values = prior.collapsed(state.prior_values)
+    log_joint = (
+        prior.log_prob_counts(state.counts, values)
+        + prior.log_hyper(n_records, values)
+        + likelihood.log_singletons
+        + likelihood.log_evidence(statistics.cells, state.field_values["delta"])
+        + likelihood.log_hyper(state.field_values)
+    )
+    if model.compared is not None and statistics.levels is not None:
+        log_joint += statistics.levels.log_evidence + model.compared.log_hyper(state.field_values)
+    log_joint += _log_probability_of_answers(problem, state)
+    complete = prior.completed(state.display_rng, state.prior_values, state.counts)
+    parameters = prior.sampled(n_records, complete)
+    parameters |= likelihood.sampled(state.field_values)
+    if model.compared is not None:
+        parameters |= model.compared.sampled(state.field_values)
+    return Snapshot(state.following, parameters, log_joint)
+
+
+def _log_probability_of_answers(problem: Problem, state: State) -> float:
+    """Log probability of all known answers, given the partition."""
+    answers = problem.model.answers
+    if not answers:
+        return 0.0
+    together = np.zeros(len(answers.pairs), dtype=np.int32)
+    kernels.count_linked(state.following, problem.layout.to_places(answers.pairs), together)
+    return float(np.where(together > 0, answers.log_together, answers.log_apart).sum())
+
+
+def log_prior_odds(state: State) -> float:
+    """Log prior odds that two singletons are a pair, given the other clusters."""
+    weights, others = state.weights, max(state.n_clusters - 1, 1)
+    opened = float(kernels.log_open_weight(weights, others))
+    log_odds = float(weights.log_size[2]) - opened
+    if weights.shape.size:
+        alone, pairs = weights.shape[1:3] + state.partition.size_counts[1:3]
+        # A start without pairs would never propose any.
+        pairs = max(pairs, FEWEST_PAIRS * alone)
+        log_odds += float(np.log(pairs) - 2 * np.log(alone))
+    return log_odds

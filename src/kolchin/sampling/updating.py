@@ -27,9 +27,12 @@ from kolchin.posterior.episodes import Chain as Store
 from kolchin.posterior.episodes import arranged
 from kolchin.priors import Prior
 from kolchin.records import Compared
-from kolchin.sampling.candidates import candidate_pairs
-from kolchin.sampling.chain import Chain
-from kolchin.sampling.proposals import Proposals
+from kolchin.sampling.problem import pose_problem
+from kolchin.sampling.proposals.candidates import find_candidate_pairs
+from kolchin.sampling.proposals.observed_pairs import ObservedPairs
+from kolchin.sampling.schedule import Schedule, choose_schedule, learn_tuning
+from kolchin.sampling.shards.executors import ThreadExecutor
+from kolchin.sampling.state import State, make_evidence, start_state, tabulate_weights
 
 MOST_DRAWS = 250
 """So many draws of each chain are kept at most, evenly spaced."""
@@ -131,7 +134,7 @@ def _redrawing(
     if region.rows.size < 2:
         return lambda number, _: _staying(posterior.chains[number], now)
     part = _part_of(model, region.rows)
-    pairs, _ = candidate_pairs(part)
+    pairs, _ = find_candidate_pairs(part)
 
     def draw(number: int, child: np.random.SeedSequence) -> Store:
         rng = np.random.Generator(np.random.SFC64(child))
@@ -182,7 +185,7 @@ class _Redrawing:
         self.posterior = posterior
         self.number = number
         self.region = region
-        self.part = part
+        self.problem = pose_problem(part)
         self.pairs = pairs
         self.stays = _staying(posterior.chains[number], now)
         self.n_outside = int((now >= 0).sum())
@@ -190,27 +193,39 @@ class _Redrawing:
 
     def run(self, rng: np.random.Generator) -> Store:
         """Draw the region once for every earlier draw."""
-        chain = Chain(self.part, rng, self._labels_before())
+        state = start_state(rng, self.problem, self._labels_before())
         drawn = []
         for t in range(self.posterior.n_draws):
-            self._take_parameters(chain, t)
+            state = self._take_parameters(state, t)
             if t == 0:
-                self._begin(chain)
+                state, schedule = self._settle(state)
             for _ in range(STEPS):
-                _step(chain)
-            drawn.append(_clusters(chain.following))
+                state = self._step(schedule, state)
+            drawn.append(_clusters(state.following))
         return self._together(drawn)
 
-    def _begin(self, chain: Chain) -> None:
+    def _settle(self, state: State) -> tuple[State, Schedule]:
         """Find the typical set, and learn which pairs are undecided."""
-        proposals = Proposals(self.pairs)
-        chain.learn(proposals)
+        observed = ObservedPairs(self.pairs)
+        schedule = self._learn(state, observed)
         for step in range(1, FIRST_STEPS + 1):
-            _step(chain)
-            chain.observe(proposals)
+            state = self._step(schedule, state)
+            observed.observe(state.following, state.field_values["delta"])
             if step in (FIRST_STEPS // 4, FIRST_STEPS):
-                chain.learn(proposals)
-                proposals.forget()
+                schedule = self._learn(state, observed)
+                observed.forget()
+        return state, schedule
+
+    def _learn(self, state: State, observed: ObservedPairs) -> Schedule:
+        executor = ThreadExecutor(self.problem)
+        tuning = learn_tuning(self.problem, state, observed, executor)
+        return choose_schedule(self.problem, tuning, executor)
+
+    def _step(self, schedule: Schedule, state: State) -> State:
+        """Make moves with all parameters held."""
+        for move in (schedule.on_pairs, *schedule.on_links):
+            state = move.step(state.rng, self.problem, state)
+        return state
 
     def _labels_before(self) -> IntArray:
         """Return the clusters of the first draw, added records alone."""
@@ -220,23 +235,28 @@ class _Redrawing:
         result: IntArray = np.where(before >= 0, labels[np.maximum(before, 0)], alone)
         return np.unique(result, return_inverse=True)[1].astype(np.int64)
 
-    def _take_parameters(self, chain: Chain, t: int) -> None:
+    def _take_parameters(self, state: State, t: int) -> State:
         """Hold the parameters of a draw, and count the clusters that are not drawn anew."""
-        model = self.part
+        model = self.problem.model
         assert model.compared is not None
         drawn = {name: one[self.number, t] for name, one in self.posterior.parameters.items()}
         own = {name: value for name, value in drawn.items() if name in FIELD_PARAMETERS}
-        chain.own_values = {**model.likelihood.values(own), **model.compared.values(own)}
-        chain.ratios = model.compared.ratios(chain.own_values)
-        chain.prior_values = self._prior_values(drawn)
-        inside = size_counts(_labels(chain.following))
-        chain.size_counts = _added_counts(inside, self._outside_counts(t))
-        chain.cluster_count[0] = chain.size_counts.sum()
-        chain._tabulate()
+        field_values = {**model.likelihood.values(own), **model.compared.values(own)}
+        inside = size_counts(_labels(state.following))
+        counts = _added_counts(inside, self._outside_counts(t))
+        state.partition.n_clusters[0] = counts.sum()
+        state = state._replace(
+            field_values=field_values,
+            evidence=make_evidence(model, field_values),
+            prior_values=self._prior_values(drawn),
+            partition=state.partition._replace(size_counts=counts),
+            statistics=None,
+        )
+        return tabulate_weights(state.rng, self.problem, state)
 
     def _prior_values(self, drawn: Mapping[str, Any]) -> Values:
         """Return the prior's parameters, but for what is integrated out."""
-        prior = self.part.prior
+        prior = self.problem.model.prior
         names = set(prior.hypers(self.n_records)) - {"mu"}
         given = {name: float(drawn[name]) for name in names if name in drawn}
         return prior.collapsed(prior.values(self.n_records, given))
@@ -274,12 +294,6 @@ def _staying(chain: Store, now: IntArray) -> Store:
         chain.died[stays],
         chain.n_draws,
     )
-
-
-def _step(chain: Chain) -> None:
-    """Make moves with all parameters held."""
-    chain.move(chain.moves_a_step)
-    chain.settle()
 
 
 def _labels(following: NDArray[np.int32]) -> IntArray:

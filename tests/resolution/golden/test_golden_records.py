@@ -59,7 +59,7 @@ def made(tmp_path_factory):
     fields = ["first", "last", "born", "street", "number"]
     columns = {"id": "id", "source": "system", "truth": "person", "fields": fields}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kolchin.sampling.plan.FEWEST_WARMUP_STEPS", 60)
+        patch.setattr("kolchin.sampling.run.run_settings.FEWEST_WARMUP_STEPS", 60)
         patch.setattr("kolchin.report.render", lambda content: "")
         result = kp.resolve(
             folder / "people.csv", **columns, chains=2, draws=40, seed=1, out=out, progress=False

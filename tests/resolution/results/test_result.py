@@ -11,7 +11,7 @@ import kolchin as kp
 from kolchin.posterior.summaries import summarise
 from kolchin.records import DataWarning
 from kolchin.resolution.running.directory import RunDirectory
-from kolchin.sampling.runner import Worker
+from kolchin.sampling.run.chain import Chain
 
 FIELDS = [f"field_{k}" for k in range(4)]
 SHORT = {"chains": 2, "draws": 30, "seed": 3}
@@ -345,11 +345,11 @@ def test_chains_are_gone_when_results_are_made(people, columns, tmp_path, monkey
 
     def watched(*given):
         gc.collect()
-        there.append(sum(type(thing) is Worker for thing in gc.get_objects()))
+        there.append(sum(type(thing) is Chain for thing in gc.get_objects()))
         return summarise(*given)
 
     gc.collect()
-    before = sum(type(thing) is Worker for thing in gc.get_objects())
+    before = sum(type(thing) is Chain for thing in gc.get_objects())
     monkeypatch.setattr("kolchin.resolution.results.result.summarise", watched)
     kp.resolve(people, **columns, chains=2, draws=10, seed=1, out=tmp_path / "out")
     assert there == [before]

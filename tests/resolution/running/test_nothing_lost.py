@@ -40,12 +40,12 @@ def _save_always(monkeypatch):
 @pytest.fixture(scope="module")
 def whole(people, tmp_path_factory):
     """A run that nothing happened to."""
-    from kolchin.sampling import plan
+    from kolchin.sampling.run import run_settings
 
     folder = tmp_path_factory.mktemp("whole")
     people.write_csv(folder / "people.csv")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plan, "FEWEST_WARMUP_STEPS", 60)
+        patch.setattr(run_settings, "FEWEST_WARMUP_STEPS", 60)
         patch.setattr(directory, "DRAWS_A_PART", 8)
         kp.resolve(folder / "people.csv", out=folder / "run", **COLUMNS, **SHORT)
     return folder / "run"
@@ -130,10 +130,11 @@ class TestKilledAtAnyWrite:
 SCRIPT = """
 import sys
 from kolchin.resolution import directory
-from kolchin.sampling import plan, runner
+from kolchin.sampling.run import run_settings
+from kolchin.sampling.run import chain
 directory.SECONDS_BETWEEN, directory.LARGEST_SHARE, directory.DRAWS_A_PART = 0.0, 1e9, 8
-plan.FEWEST_WARMUP_STEPS = 60
-runner.SECONDS_BETWEEN_LOOKS = 0.02
+run_settings.FEWEST_WARMUP_STEPS = 60
+chain.SECONDS_BETWEEN_LOOKS = 0.02
 from kolchin.cli import main
 sys.argv = ["kolchin", *sys.argv[1:]]
 main()

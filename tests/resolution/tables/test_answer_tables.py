@@ -34,10 +34,10 @@ def people(n_pairs=20):
 
 @pytest.fixture(autouse=True)
 def short_warmup(monkeypatch):
-    from kolchin.sampling import plan
+    from kolchin.sampling.run import run_settings
 
-    monkeypatch.setattr(plan, "STEPS_IF_COMPARED", {50_000: 60})
-    monkeypatch.setattr(plan, "FEWEST_WARMUP_STEPS", 60)
+    monkeypatch.setattr(run_settings, "STEPS_IF_COMPARED", {50_000: 60})
+    monkeypatch.setattr(run_settings, "FEWEST_WARMUP_STEPS", 60)
 
 
 def together(result, one, two):

@@ -27,8 +27,8 @@ from kolchin.posterior.draws_on_disk import part_path, save, write_arrays
 from kolchin.posterior.recorder import recorded
 from kolchin.resolution.results.spreadsheet_formulas import quoted
 from kolchin.resolution.tables.input_table import UNREADABLE, Input
-from kolchin.sampling.runner import Run
-from kolchin.sampling.state import header_of, restore, run_state, take_chains
+from kolchin.sampling.run.checkpoint import pack_run, read_header, restore, take_chains
+from kolchin.sampling.run.runner import Run
 
 RESULTS = ("entities.csv", "links.csv", "summary.json", "report.html", "merged.csv", "events.csv")
 SECONDS_BETWEEN = 5.0
@@ -146,18 +146,18 @@ class RunDirectory:
             while (self._saved_parts + 1) * length <= run.kept:
                 self._save_part(run, self._saved_parts, length)
                 self._saved_parts += 1
-                for worker in run.workers:
-                    worker.draws.forget(self._saved_parts * length)
+                for chain in run.chains:
+                    chain.draws.forget(self._saved_parts * length)
             if last and run.kept > self._saved_parts * length:
                 self._save_part(run, self._saved_parts, length)
-            state = run_state(run, self._saved_parts * length)
+            state = pack_run(run, self._saved_parts * length)
             write_arrays(self.posterior / "state.npz", state)
         self._last = time.monotonic()
         self._cost = self._last - began
 
     def _save_part(self, run: Run, number: int, length: int) -> None:
         inside = slice(number * length, min((number + 1) * length, run.kept))
-        drawn = [worker.draws for worker in run.workers]
+        drawn = [chain.draws for chain in run.chains]
         posterior = recorded(drawn, run.settings_of_draws, inside.start, inside.stop)
         save(posterior, part_path(self.posterior, number), inside.start)
 
@@ -166,7 +166,7 @@ class RunDirectory:
         arrays = self._state()
         if arrays is None:
             return
-        header = header_of(arrays)
+        header = read_header(arrays)
         if header.get("answers", "") != run.model.answers.stamp:
             self._condition(run, arrays)
             return
@@ -193,7 +193,7 @@ class RunDirectory:
     def header(self) -> dict[str, Any]:
         """Return what the saved state says of the run as a whole."""
         arrays = self._state(only="header")
-        return {"ended": "", "seconds": 0.0, "kept": 0} if arrays is None else header_of(arrays)
+        return {"ended": "", "seconds": 0.0, "kept": 0} if arrays is None else read_header(arrays)
 
     def _state(self, only: str | None = None) -> dict[str, NDArray[Any]] | None:
         path = self.posterior / "state.npz"

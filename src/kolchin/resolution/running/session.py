@@ -18,7 +18,7 @@ from kolchin.resolution.running.progress_display import Display
 from kolchin.resolution.running.review_answers import has_new_answers
 from kolchin.resolution.running.settings import Settings
 from kolchin.resolution.tables.input_table import Input
-from kolchin.sampling.runner import Run
+from kolchin.sampling.run.runner import Run
 from kolchin.workplace import Work
 
 GROWTH = 1.5
@@ -81,13 +81,13 @@ class Session:
 
     def _taken_up(self) -> Run:
         self.display.phase("looking for pairs")
-        run = Run.begin(self.model, self.settings.plan(), self.settings.seed, self.work)
+        run = Run.begin(self.model, self.settings.run_settings(), self.settings.seed, self.work)
         if self.directory is not None:
             self.directory.restore(run)
         if self.settings.draws is not None:
             run.wanted = self.settings.draws
         else:  # an earlier call may have asked for a few
-            run.wanted = max(run.wanted, run.plan.draws)
+            run.wanted = max(run.wanted, run.settings.draws)
         return run
 
     def _sample(self, run: Run) -> None:

@@ -13,9 +13,8 @@ Larger clusters take part: one record of each may be taken out, and the others a
 record may join. The prior's weights are those of shards (model section 5), given t.
 """
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import NDArray
 
 from kolchin import kernels
 from kolchin.model import Model
@@ -47,14 +46,14 @@ def _largest_answer(model: Model) -> float:
     return float(np.bincount(at, said).max())
 
 
-class Grown:
+class WeighedForest:
     """A forest, and the sum over all of its links."""
 
     def __init__(self, forest: kernels.Forest) -> None:
         self.forest = forest
         self._evidence, self._weight, self._free = np.empty((3, forest.unit.size))
 
-    def see(self, delta: FloatArray) -> None:
+    def weigh_links(self, delta: FloatArray) -> None:
         """Weigh links by what the fields say, given delta."""
         kernels.weigh_links(delta, self.forest, self._evidence)
 
@@ -63,20 +62,20 @@ class Grown:
         total = kernels.sum_forest(self.forest, self._evidence, joins, self._weight, self._free)
         return float(total)
 
-    def link(self, rng: np.random.Generator, following: Any) -> None:
+    def link(self, rng: np.random.Generator, following: NDArray[np.int32]) -> None:
         """Draw the links in proportion to their weights, as they were last summed."""
         kernels.link_forest(rng, self.forest, self._weight, self._free, following)
 
 
-def grown(
+def grow_weighed_forest(
     rng: np.random.Generator,
     proposals: kernels.LinkProposals,
     data: kernels.Data,
-    following: Any,
+    following: NDArray[np.int32],
     removal: kernels.Removal = REMOVAL,
-) -> Grown:
+) -> WeighedForest:
     """Draw a graph and grow a forest in it; the records of its links are taken apart."""
     units = kernels.take_apart(rng, following, data, removal)
     picked, rate = kernels.pick_units(rng, proposals, following, data.source, units)
     forest, stayed = kernels.grow_forest(rng, picked, rate, units, following, data, removal)
-    return Grown(forest._replace(chance=forest.chance * stayed))
+    return WeighedForest(forest._replace(chance=forest.chance * stayed))

@@ -53,7 +53,7 @@ class Progress(NamedTuple):
 
 
 @contextmanager
-def shown(
+def show_progress(
     progress: bool | Callable[[Progress], None] | None,
 ) -> Iterator[Callable[[Progress], None]]:
     """Give a function to call with each state: the user's own, a progress bar, or nothing."""

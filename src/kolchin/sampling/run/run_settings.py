@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kolchin.errors import ModelError
-from kolchin.sampling.starts import STARTS
+from kolchin.sampling.run.starts import STARTS
 
 LEAST = {
     "chains": 1,
@@ -18,6 +18,9 @@ LEAST = {
     "cores": 1,
     "seed": 0,
 }
+HELD = 8
+"""In the first of so many parts of learning, what compared fields say is not learned."""
+
 FEWEST_WARMUP_STEPS = 400
 STEPS_IF_COMPARED = {50_000: 150, 500_000: 100}
 FEWEST_IF_COMPARED = 60
@@ -27,7 +30,7 @@ Up to so many records there are so many steps of warm-up, beyond, the fewest.
 """
 
 
-class Plan(NamedTuple):
+class RunSettings(NamedTuple):
     """How long chains run, and from where.
 
     A step is some moves (0: as many as is learnt) and one update of all parameters; warm-up is
@@ -43,16 +46,38 @@ class Plan(NamedTuple):
 
     @property
     def learning(self) -> int:
-        """Steps of warm-up after which the proposals are frozen."""
+        """Steps of warm-up after which proposals are frozen."""
         return int(0.8 * self.warmup)
 
+    @property
+    def learning_steps(self) -> frozenset[int]:
+        """After which steps proposals are learned: often while clusters form, then at the end."""
+        n_steps = self.learning
+        parts = (n_steps // 16, n_steps // 8, n_steps // 4, n_steps // 2)
+        return frozenset({1, 4, *parts, n_steps})
 
-def default_warmup(draws: int, n_compared: int = 0) -> int:
+    def dissolves(self, step: int) -> bool:
+        """Tell whether a step is one of the first quarter, which finds the typical set."""
+        return 4 * step <= self.learning
+
+    def holds_levels(self, step: int) -> bool:
+        """Tell whether what compared fields say stays as it was fitted in a step.
+
+        A start without links would else teach that nothing is ever linked.
+        """
+        return HELD * step <= self.learning
+
+    def keeps(self, step: int) -> bool:
+        """Tell whether the state of a step is kept as a draw."""
+        return step > self.warmup and (step - self.warmup) % self.thin == 0
+
+
+def choose_warmup(draws: int, n_compared: int = 0) -> int:
     """Return the steps of warm-up where none are asked for.
 
     ``n_compared`` is the number of records whose fields are compared, 0 if all are categorical.
 
-    >>> default_warmup(250), default_warmup(250, 10_000), default_warmup(250, 1_000_000)
+    >>> choose_warmup(250), choose_warmup(250, 10_000), choose_warmup(250, 1_000_000)
     (400, 150, 60)
     """
     if not n_compared:
@@ -61,7 +86,7 @@ def default_warmup(draws: int, n_compared: int = 0) -> int:
     return min(FEWEST_WARMUP_STEPS, next(fitting, FEWEST_IF_COMPARED))
 
 
-def checked_plan(
+def check_run_settings(
     chains: int,
     draws: int,
     warmup: int | None,
@@ -70,7 +95,7 @@ def checked_plan(
     start: str | Sequence[str],
     n_compared: int = 0,
     **others: object,
-) -> Plan:
+) -> RunSettings:
     """Check every argument of a run; all faults are told in one message."""
     starts = (start,) if isinstance(start, str) else tuple(start)
     numbers = {"chains": chains, "draws": draws, "warmup": warmup, "thin": thin, "moves": moves}
@@ -87,8 +112,8 @@ def checked_plan(
         )
     if faults:
         raise ModelError("\n".join(faults))
-    steps = default_warmup(int(draws), n_compared) if warmup is None else int(warmup)
-    return Plan(int(chains), int(draws), steps, int(thin), int(moves or 0), starts)
+    steps = choose_warmup(int(draws), n_compared) if warmup is None else int(warmup)
+    return RunSettings(int(chains), int(draws), steps, int(thin), int(moves or 0), starts)
 
 
 def _is_whole(value: object, least: int) -> bool:

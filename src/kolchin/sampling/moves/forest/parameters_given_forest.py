@@ -22,7 +22,7 @@ from kolchin.parameters import (
 )
 from kolchin.priors.base import Opening, Prior, SizeCounts
 from kolchin.priors.kolchin_partition import FreeSizesPartition
-from kolchin.sampling.weights import Given
+from kolchin.sampling.conditional_prior import Auxiliaries
 
 LARGEST_LOG_PRIOR, LARGEST_LOG_JOIN = 230.0, 300.0
 """A prior that says more decides alone: it says just that at first, and not much more later."""
@@ -37,7 +37,7 @@ SMALLEST_Y = 1e-200
 """Sizes that are as good as impossible stay so here."""
 
 
-class Typical(NamedTuple):
+class TypicalState(NamedTuple):
     """A state that was typical in warm-up: modes are looked for near to it."""
 
     delta: FloatArray
@@ -49,7 +49,7 @@ class Typical(NamedTuple):
         return _number(self.counts, size)
 
 
-class Marginal:
+class ParametersGivenForest:
     """The prior of what is left when the records of all links are alone, and the links' sum.
 
     Parameters are reflected at their modes if a typical state is known, else slice sampled.
@@ -61,8 +61,8 @@ class Marginal:
         prior: Prior,
         counts: SizeCounts,
         log_sum: Callable[[FloatArray], float],
-        given: Given,
-        typical: Typical | None = None,
+        given: Auxiliaries,
+        typical: TypicalState | None = None,
     ) -> None:
         self.prior = prior
         self.counts = counts
@@ -75,17 +75,17 @@ class Marginal:
         # mu of sizes that no cluster has is about 0: who left for such a size will join again.
         self._certain = np.flatnonzero(self._at_first[1:] > LARGEST_LOG_PRIOR) + 1
 
-    def joins(self, given: Given) -> FloatArray:
+    def joins(self, given: Auxiliaries) -> FloatArray:
         """Return the weight of one more record, by the size it makes, against being alone."""
         return _exponentials(self._log_joins(given))
 
-    def _log_joins(self, given: Given) -> FloatArray:
+    def _log_joins(self, given: Auxiliaries) -> FloatArray:
         return self._log_joins_of(self._log_h(given.values), self._log_open(given))
 
     def _log_h(self, values: Values) -> FloatArray:
         return self.prior.log_h(self._all_sizes, values)
 
-    def _log_open(self, given: Given) -> float:
+    def _log_open(self, given: Auxiliaries) -> float:
         return _log_open(self._opening(given.values), given.log_t)
 
     def _log_joins_of(self, log_h: FloatArray, log_open: float) -> FloatArray:
@@ -98,25 +98,25 @@ class Marginal:
     def _log_links(self, log_joins: FloatArray) -> float:
         return self.log_sum(_exponentials(log_joins))
 
-    def update(self, rng: np.random.Generator, given: Given) -> Given:
+    def update(self, rng: np.random.Generator, given: Auxiliaries) -> Auxiliaries:
         """Draw each parameter once, and t."""
         opening = self._opening(given.values)
         if _shape(opening) > LARGEST_SHAPE:
             return given
         for name in self.prior.drawn_with_links(self.counts.n_records):
-            given = self._drawn(rng, name, given)
+            given = self._draw(rng, name, given)
         if isinstance(self.prior, FreeSizesPartition):
             for size in self.counts.sizes[self.counts.sizes <= LARGEST_DRAWN]:
-                given = self._drawn_mu(rng, self.prior, int(size), given)
+                given = self._draw_mu(rng, self.prior, int(size), given)
         elif opening.slope > 0:
-            given = self._drawn_t(rng, given)
+            given = self._draw_t(rng, given)
         return given
 
-    def _drawn(self, rng: np.random.Generator, name: str, given: Given) -> Given:
+    def _draw(self, rng: np.random.Generator, name: str, given: Auxiliaries) -> Auxiliaries:
         """Draw a parameter, while t stays in proportion to what it is about."""
         log_ratio = given.log_t - self._log_about(self._opening(given.values))
 
-        def changed(x: float) -> tuple[Given, Opening, float]:
+        def change(x: float) -> tuple[Auxiliaries, Opening, float]:
             values, log_change = self.prior.moved(name, x, given.values, self.counts)
             opening = self._opening(values)
             log_about = self._log_about(opening)
@@ -124,16 +124,16 @@ class Marginal:
             return trial, opening, log_change + log_about
 
         def log_density(x: float) -> float:
-            trial, opening, log_change = changed(x)
+            trial, opening, log_change = change(x)
             if _shape(opening) > LARGEST_SHAPE:
                 return -math.inf
             return self._log_density(trial, opening) + log_change
 
         start = None if self.typical is None else self.typical.values[name]
         here, allowed = given.values[name], self.prior.ranges[name]
-        return changed(_drawn(rng, log_density, here, allowed, start, 1.0))[0]
+        return change(_draw_value(rng, log_density, here, allowed, start, 1.0))[0]
 
-    def _drawn_t(self, rng: np.random.Generator, given: Given) -> Given:
+    def _draw_t(self, rng: np.random.Generator, given: Auxiliaries) -> Auxiliaries:
         opening = self._opening(given.values)
         others = self.counts.n_clusters - 1
         # All links are against clusters that are opened in proportion to t.
@@ -147,12 +147,12 @@ class Marginal:
         if self.typical is not None:
             start = _shape(opening) + self.typical.counts.n_clusters
         width = 4 / math.sqrt(_shape(opening) + self.counts.n_clusters)
-        t = _drawn(rng, log_density, here, POSITIVE, start, width)
+        t = _draw_value(rng, log_density, here, POSITIVE, start, width)
         return given._replace(log_t=math.log(t))
 
-    def _drawn_mu(
-        self, rng: np.random.Generator, prior: FreeSizesPartition, size: int, given: Given
-    ) -> Given:
+    def _draw_mu(
+        self, rng: np.random.Generator, prior: FreeSizesPartition, size: int, given: Auxiliaries
+    ) -> Auxiliaries:
         """Draw mu of a size, and t with it: those of y = t mu are free of each other."""
         values = given.values
         shape = prior.shape_of(size, values)
@@ -165,7 +165,7 @@ class Marginal:
         others = math.exp(given.log_t) * -math.expm1(values["log_mu"][size - 1])
         log_joins, direction = self._log_joins(given), self._direction(size)
 
-        def changed(y: float) -> Given:
+        def change(y: float) -> Auxiliaries:
             log_t = math.log(others + y)
             log_mu = log_y - log_t
             log_mu[size - 1] = math.log(y) - log_t
@@ -181,7 +181,7 @@ class Marginal:
 
         start = None if self.typical is None else shape + self.typical.number(size)
         width = 4 / math.sqrt(shape + number)
-        return changed(_drawn(rng, log_density, here, POSITIVE, start, width))
+        return change(_draw_value(rng, log_density, here, POSITIVE, start, width))
 
     def _direction(self, size: int) -> FloatArray:
         """Return how the log weight of joins, by the size they make, goes with that of a size."""
@@ -199,7 +199,7 @@ class Marginal:
         """Log of what t is about: it need only go along with the parameters."""
         return math.log(_shape(opening) + self.counts.n_clusters) if opening.slope > 0 else 0.0
 
-    def _log_density(self, given: Given, opening: Opening) -> float:
+    def _log_density(self, given: Auxiliaries, opening: Opening) -> float:
         """Log density of parameters and t, of the clusters without links, and of all links."""
         prior, counts, values = self.prior, self.counts, given.values
         outside = prior.log_g(1, counts.n_records, values)
@@ -217,7 +217,7 @@ class Marginal:
         return float(one + self.counts.counts @ (log_h[self.counts.sizes - 1] - one))
 
 
-def _drawn(
+def _draw_value(
     rng: np.random.Generator,
     log_density: Callable[[float], float],
     here: float,

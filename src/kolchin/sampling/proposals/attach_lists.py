@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from kolchin import kernels
 from kolchin.parameters import FloatArray, IntArray
-from kolchin.sampling.layout import Layout, Lists, Shard
-from kolchin.sampling.proposals import LOOSE_ODDS
+from kolchin.sampling.layout import Layout, Shard
+from kolchin.sampling.proposals.mixture import LOOSE_ODDS
+from kolchin.sampling.proposals.pair_tables import PairTables
 
 LEFT_OUT = 0.01
 """Share of the links that is expected among all those pairs that are too unlikely to be listed."""
@@ -31,7 +32,7 @@ CERTAIN_ODDS = 50.0
 """Pairs of larger odds never come apart by asking: they are not listed."""
 
 
-class Loose(NamedTuple):
+class AttachLists(NamedTuple):
     """Lists of pairs, the neighbours of each record, and the records that have any.
 
     Neighbours of a record are sorted and stand from its start to the next record's. ``share`` is
@@ -39,7 +40,7 @@ class Loose(NamedTuple):
     asked to join, over its odds and that share.
     """
 
-    lists: Lists
+    tables: PairTables
     starts: IntArray
     neighbours: NDArray[np.int32]
     odds: FloatArray
@@ -49,7 +50,7 @@ class Loose(NamedTuple):
 
     def in_shard(self, shard: Shard) -> kernels.AttachRequest | None:
         """Return what is asked of a shard (``kernels.attach_records``); None if it has no pairs."""
-        slices, totals = self.lists.in_shard(shard)
+        slices, totals = self.tables.in_shard(shard)
         if not len(slices):
             return None
         total = float(totals.sum())
@@ -59,13 +60,15 @@ class Loose(NamedTuple):
         n_moves = 1 + int(self.share * (n_leaving + n_joining))
         joining = n_joining / (n_leaving + n_joining)
         reach = np.cumsum(totals) / total
-        pairs = kernels.Pairs(0.0, self.lists.table, slices, reach, shard.within)
+        pairs = kernels.Pairs(0.0, self.tables.table, slices, reach, shard.within)
         lists = self.starts, self.neighbours, self.odds
         return kernels.AttachRequest(n_moves, joining, pairs, total, self.leavers, leaving, *lists)
 
 
-def loose_pairs(layout: Layout, pairs: NDArray[np.int32], log_odds: FloatArray) -> Loose | None:
-    """Freeze the list; None if it is empty.
+def build_attach_lists(
+    layout: Layout, pairs: NDArray[np.int32], log_odds: FloatArray
+) -> AttachLists | None:
+    """List the loose pairs of some candidates, by their log odds; None if there are none.
 
     Each record with neighbours is asked to leave about once, and a pair to join in proportion to
     its odds.
@@ -81,8 +84,8 @@ def loose_pairs(layout: Layout, pairs: NDArray[np.int32], log_odds: FloatArray) 
     other = np.concatenate([pairs[:, 1], pairs[:, 0]])
     order = np.lexsort([other, record])
     numbers = np.bincount(record, minlength=n_records)
-    return Loose(
-        lists=Lists.of(layout, pairs, odds),
+    return AttachLists(
+        tables=PairTables.of(layout, pairs, odds),
         starts=np.concatenate([[0], np.cumsum(numbers)]),
         neighbours=other[order].astype(np.int32),
         odds=np.concatenate([odds, odds])[order],

@@ -1,9 +1,8 @@
-"""What no round changes: the model, all its records as kernels read them, and their blocks.
+"""A problem in the store of an engine, where all workers find it.
 
-On an engine it is made by tasks: each takes a part of the compared pairs and writes what places
-there are to tell of them, sorted by place; then each takes some places, reads what was written
-of them, and lists them. The lists are put after each other in one file, of which workers map
-what they need into memory.
+Tasks make it: each takes a part of the compared pairs and writes what places there are to tell of
+them, sorted by place; then each takes some places, reads what was written of them, and lists them.
+The lists are put after each other in one file, of which workers map what they need into memory.
 """
 
 import itertools
@@ -18,57 +17,49 @@ from kolchin.comparison.compared_pairs import Place
 from kolchin.comparison.kernels import place_entries, sort_neighbours
 from kolchin.likelihoods import Exemplar
 from kolchin.model import Model
-from kolchin.sampling.candidates import answers_of, kernel_data, of_equality
 from kolchin.sampling.layout import Layout
+from kolchin.sampling.problem import (
+    Problem,
+    make_kernel_data,
+    make_unlisted_data,
+    pose_problem,
+)
 from kolchin.store import Joined, Store
 from kolchin.workplace import Work, held
 
-GROUND = "ground"
+PROBLEM = "problem"
+"""The name of the problem in a store."""
+
 PLACES = "places"
 PLACES_A_TASK = 1 << 17
 
 Numbers = NDArray[np.int32]
 
 
-class Ground(NamedTuple):
-    """The model, all its records as kernels read them, and their blocks."""
-
-    model: Model
-    data: kernels.Data
-    layout: Layout
-
-
-def ground_of(model: Model, layout: Layout, work: Work | None) -> Ground:
-    """Put records into the order of a layout; where there are tasks to come, in their store."""
+def share_problem(model: Model, layout: Layout, work: Work | None) -> Problem:
+    """Pose a problem; where tasks of an engine are to come, in their store."""
     compared = model.compared
     if work is None or layout.n_blocks == 1:
-        return Ground(model, kernel_data(model, layout), layout)
+        return pose_problem(model, layout)
     if compared is not None and compared.parts.beside(work) is work:
-        data: Any = _listed(compared, _in_order(model, layout), layout, work)
+        data: Any = _list_neighbours(
+            compared, make_unlisted_data(model, layout.order), layout, work
+        )
     else:
-        data = kernel_data(model, layout)
-    work.store.put(GROUND, Ground(model.without_records(), data, layout))
-    stored: Ground = work.store.get(GROUND)
+        data = make_kernel_data(model, layout)
+    work.store.put(PROBLEM, Problem(model.without_records(), data, layout))
+    stored: Problem = work.store.get(PROBLEM)
     return stored._replace(model=model)
 
 
-def _in_order(model: Model, layout: Layout) -> kernels.Data:
-    """Return all but the lists."""
-    data, order = of_equality(model), layout.order
-    source = data.source[order] if data.source.size else data.source
-    shown = np.empty(0, np.int32) if model.compared is None else model.compared.shown[order]
-    answers = answers_of(model, order)
-    return data._replace(codes=data.codes[order], source=source, shown=shown, answers=answers)
-
-
-class Spreading(NamedTuple):
+class SpreadTask(NamedTuple):
     """A part of the pairs, to be told to the places of both records, under a name."""
 
     part: Place
     name: str
 
 
-class Spread(NamedTuple):
+class PlaceEntries(NamedTuple):
     """Entries by place: with whom it is paired, and the pattern of the pair."""
 
     at: Numbers
@@ -76,7 +67,7 @@ class Spread(NamedTuple):
     pattern: Numbers
 
 
-class Listing(NamedTuple):
+class ListTask(NamedTuple):
     """Some places, what was spread, and the name of the lists to be made."""
 
     store: Store
@@ -86,7 +77,7 @@ class Listing(NamedTuple):
     name: str
 
 
-class Listed(NamedTuple):
+class PlaceLists(NamedTuple):
     """How many others each place has, who they are and the patterns."""
 
     counts: NDArray[np.int64]
@@ -94,21 +85,23 @@ class Listed(NamedTuple):
     pattern: Numbers
 
 
-def _listed(compared: Exemplar, data: kernels.Data, layout: Layout, work: Work) -> kernels.Data:
+def _list_neighbours(
+    compared: Exemplar, data: kernels.Data, layout: Layout, work: Work
+) -> kernels.Data:
     """Let tasks list for each place those it was compared with."""
     order, store = layout.order, work.store
     assert order is not None
     place = np.empty(order.size, dtype=np.int32)
     place[order] = np.arange(order.size, dtype=np.int32)
     store.put(PLACES, (place, compared.pattern_of_outcome))
-    spreading = [Spreading(part, f"spread-{k}") for k, part in enumerate(compared.parts.places)]
-    spread = tuple(work.run(_spread, spreading))
+    tasks = [SpreadTask(part, f"spread-{k}") for k, part in enumerate(compared.parts.places)]
+    spread = tuple(work.run(spread_pairs, tasks))
     bounds = [*range(0, order.size, PLACES_A_TASK), order.size]
     listings = [
-        Listing(store, spread, first, last, f"lists-{first}")
+        ListTask(store, spread, first, last, f"lists-{first}")
         for first, last in itertools.pairwise(bounds)
     ]
-    names = work.run(_list, listings)
+    names = work.run(list_places, listings)
     store.delete(PLACES, *spread)
     begins = np.zeros(order.size + 1, dtype=np.int64)
     np.cumsum(np.concatenate([store.get(name).counts for name in names]), out=begins[1:])
@@ -125,7 +118,7 @@ def _read(store: Store, names: Sequence[str], part: str) -> Iterator[NDArray[Any
             store.delete(name)
 
 
-def _spread(task: Spreading) -> str:
+def spread_pairs(task: SpreadTask) -> str:
     """Tell the pairs of a part to the places of both records."""
     store = task.part.store
     place, pattern = held(store, PLACES)
@@ -134,18 +127,18 @@ def _spread(task: Spreading) -> str:
     at = np.concatenate([i, j])
     by_place = np.argsort(at, kind="stable")
     other = np.concatenate([j, i])[by_place]
-    store.put(task.name, Spread(at[by_place], other, np.tile(pattern[which], 2)[by_place]))
+    store.put(task.name, PlaceEntries(at[by_place], other, np.tile(pattern[which], 2)[by_place]))
     return task.name
 
 
-def _list(task: Listing) -> str:
+def list_places(task: ListTask) -> str:
     """List for some places those they were compared with, in order."""
     store, first, last = task.store, task.first, task.last
     entries = []
     for name in task.spread:
-        spread: Spread = store.get(name)
+        spread: PlaceEntries = store.get(name)
         inside = slice(*np.searchsorted(spread.at, [first, last]))
-        entries.append(Spread(*(array[inside] for array in spread)))
+        entries.append(PlaceEntries(*(array[inside] for array in spread)))
     counts = np.zeros(last - first, dtype=np.int64)
     for at, _, _ in entries:
         counts += np.bincount(at - first, minlength=last - first)
@@ -155,5 +148,5 @@ def _list(task: Listing) -> str:
     for at, other, of_pair in entries:
         place_entries(at, other, of_pair, first, reached, others, pattern)
     sort_neighbours(begins, others, pattern, 0, last - first)
-    store.put(task.name, Listed(counts, others, pattern))
+    store.put(task.name, PlaceLists(counts, others, pattern))
     return task.name

@@ -19,7 +19,7 @@ One that is called different is where others are exchanged: each may belong to t
 """
 
 
-def with_tied(answers: Answers, pairs: Pairs, scores: FloatArray) -> tuple[Pairs, FloatArray]:
+def add_tied_pairs(answers: Answers, pairs: Pairs, scores: FloatArray) -> tuple[Pairs, FloatArray]:
     """Return candidates with those that are certainly the same, which come first."""
     tied = answers.tied
     if not len(tied):
@@ -29,7 +29,9 @@ def with_tied(answers: Answers, pairs: Pairs, scores: FloatArray) -> tuple[Pairs
     return np.concatenate([pairs[others], tied]), np.append(scores[others], known)
 
 
-def with_answered(answers: Answers, pairs: Pairs, scores: FloatArray) -> tuple[Pairs, FloatArray]:
+def add_answered_pairs(
+    answers: Answers, pairs: Pairs, scores: FloatArray
+) -> tuple[Pairs, FloatArray]:
     """Return candidates with all pairs of which something is said."""
     if not answers:
         return pairs, scores
@@ -39,7 +41,7 @@ def with_answered(answers: Answers, pairs: Pairs, scores: FloatArray) -> tuple[P
     return np.concatenate([pairs, answers.pairs[lacking]]), np.append(scores, known)
 
 
-def answered_among(answers: kernels.Answers, pairs: Pairs) -> IntArray:
+def find_answered(answers: kernels.Answers, pairs: Pairs) -> IntArray:
     """Return which of some pairs something is said of that is not certain to be the same."""
     if not answers.others.size:
         return np.empty(0, dtype=np.int64)
@@ -50,7 +52,7 @@ def answered_among(answers: kernels.Answers, pairs: Pairs) -> IntArray:
     return found
 
 
-def parted_pairs(answers: kernels.Answers) -> set[tuple[int, int]]:
+def list_parted_pairs(answers: kernels.Answers) -> set[tuple[int, int]]:
     """Return the pairs that are certainly different, each both ways round."""
     certain = np.flatnonzero(np.isneginf(answers.log_factor))
     at = np.searchsorted(answers.starts, certain, side="right") - 1

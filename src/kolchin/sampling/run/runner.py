@@ -7,131 +7,31 @@ from threading import Event
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kolchin import threads
 from kolchin.engines import engine_for
 from kolchin.errors import SamplerError
 from kolchin.model import Model
-from kolchin.posterior import Posterior, Recorder
+from kolchin.posterior import Posterior
 from kolchin.posterior.recorder import recorded, traces
 from kolchin.posterior.traces import Traces
-from kolchin.sampling.answered import with_answered, with_tied
-from kolchin.sampling.candidates import candidate_pairs
-from kolchin.sampling.chain import Chain
-from kolchin.sampling.forests import can_be_forested
-from kolchin.sampling.ground import ground_of
-from kolchin.sampling.layout import Layout, arranged
-from kolchin.sampling.link_proposals import list_proposals
-from kolchin.sampling.plan import Plan, checked_plan
-from kolchin.sampling.progress import Progress, shown
-from kolchin.sampling.proposals import CANDIDATES, Proposals
-from kolchin.sampling.rounds import Hands, OnEngine, OnThreads
-from kolchin.sampling.starts import STARTS, start_labels
+from kolchin.sampling.layout import Layout, lay_out
+from kolchin.sampling.moves.forest.weighed_forest import can_be_forested
+from kolchin.sampling.problem import Problem
+from kolchin.sampling.proposals.answered import add_answered_pairs, add_tied_pairs
+from kolchin.sampling.proposals.candidates import find_candidate_pairs
+from kolchin.sampling.proposals.link_proposals import list_link_proposals
+from kolchin.sampling.proposals.observed_pairs import CANDIDATES, ObservedPairs
+from kolchin.sampling.run.chain import Chain
+from kolchin.sampling.run.progress import Progress, show_progress
+from kolchin.sampling.run.run_settings import RunSettings, check_run_settings
+from kolchin.sampling.run.starts import STARTS, make_start_labels
+from kolchin.sampling.shards.executors import EngineExecutor, ShardExecutor, ThreadExecutor
+from kolchin.sampling.shards.shared_problem import share_problem
+from kolchin.sampling.state import start_state
 from kolchin.sampling.weights import can_be_sharded
 from kolchin.workplace import Work, workplace
-
-SECONDS_BETWEEN_LOOKS = 0.25
-HELD = 8
-"""In the first of so many parts of learning, what compared fields say stays as it was fitted: a
-start without links would else teach that nothing is ever linked."""
-
-MOVES_AT_ONCE = 200_000
-"""Between two calls of the kernel a chain can be stopped."""
-
-
-class Worker:
-    """A chain with its plan: what has been done, and what was drawn."""
-
-    def __init__(self, chain: Chain, proposals: Proposals, plan: Plan) -> None:
-        self.chain = chain
-        self.proposals = proposals
-        self.plan = plan
-        self.steps = 0
-        self.draws = self.recorder()
-        self.moves = self.moves_left = 0
-        self._learnt_at: dict[str, Any] | None = None
-
-    def recorder(self) -> Recorder:
-        """Return an empty record of draws."""
-        return Recorder(self.chain.model.n_records, self.chain.layout.order)
-
-    def state(self) -> dict[str, Any]:
-        """Return all that its future depends on; the draws, and what a model gives, apart.
-
-        Learnt proposals may be large, and follow from the state in which they were learnt.
-        """
-        return {
-            "steps": self.steps,
-            "moves_left": self.moves_left,
-            "now": self._moment(),
-            "learnt_at": self._learnt_at,
-        }
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Take up a state: learn again what had been learnt, then be where it was."""
-        if state["learnt_at"] is not None:
-            self._be_at(state["learnt_at"])
-            self._learn()
-        self._be_at(state["now"])
-        self.steps, self.moves_left = state["steps"], state["moves_left"]
-
-    def _moment(self) -> dict[str, Any]:
-        return {"chain": self.chain.state(), "proposals": self.proposals.state()}
-
-    def _be_at(self, moment: dict[str, Any]) -> None:
-        self.chain.take(moment["chain"])
-        self.proposals.take(moment["proposals"])
-
-    def advance(self, stop: Event, wanted: int, cores: int = 1) -> None:
-        """Work for a moment; the draws do not depend on how long it is, nor on the cores."""
-        if self._learnt_at is None:
-            self._learn()
-        until = time.monotonic() + SECONDS_BETWEEN_LOOKS
-        while len(self.draws) < wanted and not stop.is_set() and time.monotonic() < until:
-            if self.chain.in_shards:
-                self.chain.move_in_shards(self.plan.moves, self._dissolves, cores)
-                self.moves_left = 0
-            else:
-                now = min(self.moves_left, MOVES_AT_ONCE)
-                self.chain.move(now)
-                self.moves_left -= now
-            if self.moves_left == 0:
-                self._end_step()
-
-    @property
-    def _dissolves(self) -> bool:
-        """Whether this step is one of the first quarter, which finds the typical set."""
-        return 4 * (self.steps + 1) <= self.plan.learning
-
-    def _end_step(self) -> None:
-        chain, plan = self.chain, self.plan
-        # In shards, clusters between them come apart now and then only, but they do.
-        now = not chain.in_shards or self.steps + 1 in _moments(plan.learning)
-        if self._dissolves and now:
-            chain.dissolve()
-        chain.settle()
-        self.steps += 1
-        self.moves_left = self.moves
-        if self.steps > plan.warmup and (self.steps - plan.warmup) % plan.thin == 0:
-            self.draws.add(*chain.draw())
-        chain.refresh(hold_levels=HELD * self.steps <= plan.learning)
-        if self.steps <= plan.learning:
-            chain.observe(self.proposals)
-            if self.steps in _moments(plan.learning):
-                self._learn()
-                if self.steps < plan.learning:
-                    self.proposals.forget()
-
-    def _learn(self) -> None:
-        self._learnt_at = self._moment()
-        self.chain.learn(self.proposals)
-        self.moves = self.plan.moves or self.chain.moves_a_step
-        self.moves_left = self.moves
-
-
-def _moments(n_steps: int) -> set[int]:
-    """When proposals are learnt anew: often at first, while clusters form, then at the end."""
-    return {1, 4, n_steps // 16, n_steps // 8, n_steps // 4, n_steps // 2, n_steps}
 
 
 class Run:
@@ -142,13 +42,17 @@ class Run:
     """
 
     def __init__(
-        self, model: Model, plan: Plan, workers: Sequence[Worker], settings: dict[str, object]
+        self,
+        model: Model,
+        settings: RunSettings,
+        chains: Sequence[Chain],
+        description: dict[str, object],
     ) -> None:
         self.model = model
-        self.plan = plan
-        self.workers = workers
         self.settings = settings
-        self.wanted = plan.draws
+        self.chains = chains
+        self.description = description
+        self.wanted = settings.draws
         self.seconds = 0.0
         self.ended = ""
         self.n_workers: int | None = None
@@ -157,20 +61,20 @@ class Run:
     def begin(
         cls,
         model: Model,
-        plan: Plan,
+        settings: RunSettings,
         seed: int | np.random.SeedSequence | None,
         work: Work | None = None,
     ) -> Self:
         """Put chains at their starts; shards advance on an engine, if there is one."""
-        workers = _workers(model, plan, seed, work)
-        run = cls(model, plan, workers, _settings(model, plan, seed))
+        chains = _build_chains(model, settings, seed, work)
+        run = cls(model, settings, chains, _describe(model, settings, seed))
         run.n_workers = None if work is None else work.engine.n_workers
         return run
 
     @property
     def kept(self) -> int:
         """The number of draws that every chain has made."""
-        return min(len(worker.draws) for worker in self.workers)
+        return min(len(chain.draws) for chain in self.chains)
 
     def go_on(
         self,
@@ -188,17 +92,17 @@ class Run:
         began = time.monotonic() - self.seconds
         n_cores = cores or self.n_workers or threads.n_cores()
         # On an engine, chains that wait for their workers cost nothing.
-        with ThreadPoolExecutor(max(n_cores, len(self.workers) * bool(self.n_workers))) as pool:
+        with ThreadPoolExecutor(max(n_cores, len(self.chains) * bool(self.n_workers))) as pool:
             try:
                 while not self._has_ended(enough, most_draws, growth):
                     if pause():
                         self.ended = "stopped"
                         break
-                    at_work = [w for w in self.workers if len(w.draws) < self.wanted]
+                    at_work = [c for c in self.chains if len(c.draws) < self.wanted]
                     # Chains beside each other come first; cores that they leave go to shards.
                     shared = -(-n_cores // len(at_work))
                     for future in [
-                        pool.submit(worker.advance, stop, self.wanted, shared) for worker in at_work
+                        pool.submit(chain.advance, stop, self.wanted, shared) for chain in at_work
                     ]:
                         future.result()
                     self.seconds = time.monotonic() - began
@@ -225,15 +129,15 @@ class Run:
 
     def progress(self) -> Progress:
         """Say how far the run is."""
-        workers, plan = self.workers, self.plan
-        steps = sum(worker.steps for worker in workers)
+        chains, settings = self.chains, self.settings
+        steps = sum(chain.n_steps for chain in chains)
         return Progress(
-            share=steps / (len(workers) * (plan.warmup + self.wanted * plan.thin)),
-            warming_up=any(worker.steps < plan.warmup for worker in workers),
-            draws=sum(len(worker.draws) for worker in workers),
-            total_draws=len(workers) * self.wanted,
-            n_clusters=np.array([worker.draws.n_clusters[: self.kept] for worker in workers]),
-            now=float(np.mean([worker.chain.n_clusters for worker in workers])),
+            share=steps / (len(chains) * (settings.warmup + self.wanted * settings.thin)),
+            warming_up=any(chain.n_steps < settings.warmup for chain in chains),
+            draws=sum(len(chain.draws) for chain in chains),
+            total_draws=len(chains) * self.wanted,
+            n_clusters=np.array([chain.draws.n_clusters[: self.kept] for chain in chains]),
+            now=float(np.mean([chain.state.n_clusters for chain in chains])),
             seconds=self.seconds,
         )
 
@@ -244,25 +148,25 @@ class Run:
                 "Sampling was stopped before the first draw of every chain: nothing to keep. "
                 "A shorter warm-up (warmup=) or fewer chains get there sooner."
             )
-        return recorded([worker.draws for worker in self.workers], self.settings_now())
+        return recorded([chain.draws for chain in self.chains], self.settings_now())
 
     def provisional(self) -> Posterior:
         """Return where the chains are now, as one draw of each: all there is during warm-up."""
         records = []
-        for worker in self.workers:
-            record = worker.recorder()
-            record.add(*worker.chain.draw())
+        for chain in self.chains:
+            record = chain.new_recorder()
+            record.add(*chain.snapshot())
             records.append(record)
         return recorded(records, self.settings_now() | {"draws": 1})
 
     def traces(self) -> Traces:
         """Collect what convergence is judged by, of draws whose partitions are held or not."""
-        return traces([worker.draws for worker in self.workers], self.settings)
+        return traces([chain.draws for chain in self.chains], self.description)
 
     @property
     def settings_of_draws(self) -> dict[str, object]:
         """How draws are made, now as at any time after warm-up."""
-        return self.settings | {"moves": [worker.moves for worker in self.workers]}
+        return self.description | {"moves": [chain.n_moves for chain in self.chains]}
 
     def settings_now(self) -> dict[str, object]:
         """Say how the draws so far were made."""
@@ -336,69 +240,77 @@ def sample(
     """
     others = {"most_draws": most_draws, "cores": cores, "seed": seed}
     n_compared = 0 if model.compared is None else model.n_records
-    plan = checked_plan(chains, draws, warmup, thin, moves, start, n_compared, **others)
+    settings = check_run_settings(chains, draws, warmup, thin, moves, start, n_compared, **others)
     with (
         engine_for(engine) as running,
         workplace(running) as work,
-        shown(progress) as report,
+        show_progress(progress) as report,
     ):
-        run = Run.begin(model, plan, seed, work)
+        run = Run.begin(model, settings, seed, work)
         look = None if enough is None else lambda: enough(run.traces())
         run.go_on(enough=look, most_draws=most_draws, cores=cores, report=report)
     return run.posterior()
 
 
-def _settings(model: Model, plan: Plan, seed: object) -> dict[str, object]:
+def _describe(model: Model, settings: RunSettings, seed: object) -> dict[str, object]:
+    """Say what was asked for, as it is kept with the draws."""
     return {
         "prior": repr(model.prior),
         "delta": repr(model.likelihood.delta),
         "tied": model.likelihood.tied,
         "coordinates": model.coordinates,
-        **plan._asdict(),
+        **settings._asdict(),
         "seed": int(seed) if isinstance(seed, int | np.integer) else None,
     }
 
 
-def _workers(
+def _build_chains(
     model: Model,
-    plan: Plan,
+    settings: RunSettings,
     seed: int | np.random.SeedSequence | None,
     work: Work | None = None,
-) -> list[Worker]:
+) -> list[Chain]:
+    """Put chains at their starts, each with its own stream of random numbers."""
     if not isinstance(seed, np.random.SeedSequence):
         seed = np.random.SeedSequence(seed)
-    pairs, scores = candidate_pairs(model, work)
-    even = float(np.log(model.n_records))
-    layout = Layout.single(model.n_records)
-    pairs, scores = with_tied(model.answers, pairs, scores)
-    if can_be_sharded(model):
-        layout = arranged(model.n_records, pairs, scores, even)
-    # Other answers may come later: where records are laid out must not depend on them.
-    pairs, scores = with_answered(model.answers, pairs, scores)
-    pairs = layout.moved(pairs)
-    ground = ground_of(model, layout, work)
-    layout = ground.layout
-    # Pairs beside each other are about records beside each other.
-    order = np.lexsort([pairs[:, 1], pairs[:, 0]])
-    pairs, scores = pairs[order], scores[order]
-    likely = pairs[scores > even]
-    del order, scores
+    problem, pairs, likely = _lay_out_problem(model, work)
+    layout = problem.layout
     tasks = work if layout.n_blocks > 1 else None
     if tasks is not None:
         tasks.store.put(CANDIDATES, pairs)
         pairs = tasks.store.get(CANDIDATES)
-    picks = None
+    link_proposals = None
     if layout.n_blocks == 1 and can_be_forested(model):
-        picks = list_proposals(model.n_records, pairs)
-    workers = []
-    for number, child in enumerate(seed.spawn(plan.chains)):
+        link_proposals = list_link_proposals(model.n_records, pairs)
+    chains = []
+    for number, child in enumerate(seed.spawn(settings.chains)):
         rng = np.random.Generator(np.random.SFC64(child))
-        kind = plan.starts[number % len(plan.starts)]
-        constraints = ground.data.source, ground.data.answers
-        labels = start_labels(rng, kind, model.n_records, likely, *constraints, layout)
-        hands: Hands = OnThreads(ground)
+        kind = settings.starts[number % len(settings.starts)]
+        constraints = problem.data.source, problem.data.answers
+        labels = make_start_labels(rng, kind, model.n_records, likely, *constraints, layout)
+        executor: ShardExecutor = ThreadExecutor(problem)
         if tasks is not None:
-            hands = OnEngine(tasks.engine, tasks.store, layout, f"chain-{number}")
-        chain = Chain(model, rng, labels, layout=layout, data=ground.data, hands=hands, picks=picks)
-        workers.append(Worker(chain, Proposals(pairs), plan))
-    return workers
+            executor = EngineExecutor(tasks.engine, tasks.store, layout, f"chain-{number}")
+        state, observed = start_state(rng, problem, labels), ObservedPairs(pairs)
+        chains.append(Chain(problem, state, observed, settings, executor, link_proposals))
+    return chains
+
+
+def _lay_out_problem(
+    model: Model, work: Work | None
+) -> tuple[Problem, NDArray[np.int32], NDArray[np.int32]]:
+    """Return the problem, its candidate pairs by place, and those of them that are likely links."""
+    pairs, scores = find_candidate_pairs(model, work)
+    even = float(np.log(model.n_records))
+    layout = Layout.single(model.n_records)
+    pairs, scores = add_tied_pairs(model.answers, pairs, scores)
+    if can_be_sharded(model):
+        layout = lay_out(model.n_records, pairs, scores, even)
+    # Other answers may come later: where records are laid out must not depend on them.
+    pairs, scores = add_answered_pairs(model.answers, pairs, scores)
+    pairs = layout.to_places(pairs)
+    problem = share_problem(model, layout, work)
+    # Pairs beside each other are about records beside each other.
+    order = np.lexsort([pairs[:, 1], pairs[:, 0]])
+    pairs, scores = pairs[order], scores[order]
+    return problem, pairs, pairs[scores > even]

@@ -16,9 +16,9 @@ from kolchin import kernels
 from kolchin.comparison.compared_pairs import Place
 from kolchin.likelihoods import DirichletCategorical, Exemplar
 from kolchin.model import Model
-from kolchin.parameters import FloatArray, IntArray
+from kolchin.parameters import FloatArray
 from kolchin.partitions import clashing
-from kolchin.sampling.layout import Layout
+from kolchin.sampling.problem import make_categorical_data
 from kolchin.workplace import Work, held
 
 ALL_PAIRS_UP_TO = 8_000
@@ -42,7 +42,7 @@ MOST_KEYS = 12
 IntPairs = NDArray[np.int32]
 
 
-def candidate_pairs(model: Model, work: Work | None = None) -> tuple[IntPairs, FloatArray]:
+def find_candidate_pairs(model: Model, work: Work | None = None) -> tuple[IntPairs, FloatArray]:
     """List the pairs that are not hopeless at a generous delta, and the log evidence of each.
 
     If there are very many, the best are taken. Where fields were compared, they are among the
@@ -55,7 +55,7 @@ def candidate_pairs(model: Model, work: Work | None = None) -> tuple[IntPairs, F
     # A priori a pair is linked with odds of about 1/N: below exp(-9) of even odds it may wait
     # for the uniform part of the proposals.
     lowest = float(np.log(n_records)) - 9.0
-    data = of_equality(model)
+    data = make_categorical_data(model)
     if compared is not None:
         return _from_compared(compared, data, delta, lowest, compared.parts.beside(work))
     if n_records <= ALL_PAIRS_UP_TO:
@@ -65,15 +65,18 @@ def candidate_pairs(model: Model, work: Work | None = None) -> tuple[IntPairs, F
     return pairs, kernels.pair_scores(data, kernels.Evidence(delta), pairs)
 
 
-class Scoring(NamedTuple):
-    """A part of the compared pairs, and the name of what tells which of them are hopeful."""
+class CandidateTask(NamedTuple):
+    """A part of the compared pairs, and the name of the threshold in the store."""
 
     place: Place
-    evidence: str
+    threshold: str
 
 
-class Hope(NamedTuple):
-    """What a pair needs to be hopeful: the evidence of outcomes, what equality says, a bound."""
+class CandidateThreshold(NamedTuple):
+    """When a compared pair is a candidate: its evidence is at least ``lowest``.
+
+    That is the log ratio of its outcome, and what categorical fields say of it given ``delta``.
+    """
 
     log_ratio: FloatArray
     data: kernels.Data
@@ -84,49 +87,26 @@ class Hope(NamedTuple):
 def _from_compared(
     compared: Exemplar, data: kernels.Data, delta: FloatArray, lowest: float, work: Work
 ) -> tuple[IntPairs, FloatArray]:
-    """List the hopeful among the pairs that were compared, part by part."""
-    name = f"hope-{uuid4().hex}"
-    work.store.put(name, Hope(compared.log_ratios(), data, delta, lowest))
-    found = work.run(_hopeful, [Scoring(place, name) for place in compared.parts.places])
+    """List the candidates among the pairs that were compared, part by part."""
+    name = f"threshold-{uuid4().hex}"
+    work.store.put(name, CandidateThreshold(compared.log_ratios(), data, delta, lowest))
+    found = work.run(
+        find_candidates, [CandidateTask(place, name) for place in compared.parts.places]
+    )
     work.store.delete(name)
     return np.concatenate([one for one, _ in found]), np.concatenate([one for _, one in found])
 
 
-def _hopeful(task: Scoring) -> tuple[IntPairs, FloatArray]:
-    """Return the hopeful pairs of a part, and their log evidence."""
-    hope: Hope = held(task.place.store, task.evidence)
+def find_candidates(task: CandidateTask) -> tuple[IntPairs, FloatArray]:
+    """Return the candidates of a part of the compared pairs, and their log evidence."""
+    threshold: CandidateThreshold = held(task.place.store, task.threshold)
     pairs, which = task.place.get()
-    scores = hope.log_ratio[which]
-    scores += kernels.pair_scores(hope.data, kernels.Evidence(hope.delta), pairs)
-    hopeful = scores >= hope.lowest
-    if hope.data.source.size:
-        hopeful &= ~clashing(hope.data.source, pairs)
-    return pairs[hopeful], scores[hopeful]
-
-
-def kernel_data(model: Model, layout: Layout | None = None) -> kernels.Data:
-    """Put the records in the form that the kernels read, in the order of a layout."""
-    order = None if layout is None else layout.order
-    data = of_equality(model)._replace(answers=answers_of(model, order))
-    if order is not None:
-        source = data.source[order] if data.source.size else data.source
-        data = data._replace(codes=data.codes[order], source=source)
-    if model.compared is None:
-        return data
-    begins, others, pattern = model.compared.lists(order)
-    shown = model.compared.shown if order is None else model.compared.shown[order]
-    return data._replace(begins=begins, others=others, pattern=pattern, shown=shown)
-
-
-def answers_of(model: Model, order: IntArray | None) -> kernels.Answers:
-    """Return what is known, as the kernels read it."""
-    return kernels.Answers(*model.answers.lists(order))
-
-
-def of_equality(model: Model) -> kernels.Data:
-    """Return what kernels read of the categorical fields, and of sources."""
-    data = kernels.Data(model.likelihood.codes, 1 / model.likelihood.frequency)
-    return data._replace(source=model.sources)
+    scores = threshold.log_ratio[which]
+    scores += kernels.pair_scores(threshold.data, kernels.Evidence(threshold.delta), pairs)
+    chosen = scores >= threshold.lowest
+    if threshold.data.source.size:
+        chosen &= ~clashing(threshold.data.source, pairs)
+    return pairs[chosen], scores[chosen]
 
 
 def _from_all_pairs(data: kernels.Data, delta: FloatArray, lowest: float, most: int) -> IntPairs:
@@ -152,7 +132,7 @@ def _from_keys(
     n_records = data.codes.shape[0]
     found = np.empty(0, dtype=np.int64)
     for fields in choose_keys(likelihood):
-        key = hashed(data.codes, fields)
+        key = hash_fields(data.codes, fields)
         order = np.argsort(key, kind="stable")
         pairs = kernels.block_pairs(order, key, WINDOW, data, kernels.Evidence(delta), lowest)
         found = np.union1d(found, pairs)
@@ -163,7 +143,7 @@ def _from_keys(
     return listed[np.argpartition(scores, len(listed) - most)[-most:]]
 
 
-def hashed(codes: NDArray[np.int32], fields: tuple[int, ...]) -> NDArray[np.uint64]:
+def hash_fields(codes: NDArray[np.int32], fields: tuple[int, ...]) -> NDArray[np.uint64]:
     """Hash some fields of each record; a record that lacks one gets a key of its own."""
     key = np.zeros(codes.shape[0], dtype=np.uint64)
     for f in fields:

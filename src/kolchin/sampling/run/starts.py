@@ -7,8 +7,8 @@ from kolchin import kernels
 from kolchin.errors import ModelError
 from kolchin.parameters import IntArray
 from kolchin.partitions import NO_SOURCES, Sources, canonical, clashing
-from kolchin.sampling.answered import parted_pairs
 from kolchin.sampling.layout import Layout
+from kolchin.sampling.proposals.answered import list_parted_pairs
 
 NO_ANSWERS = kernels.Answers()
 STARTS = ("singletons", "random", "blocks")
@@ -16,7 +16,7 @@ LARGEST_START = 5
 """No cluster of a start is larger, so that chance agreement does not chain into giants."""
 
 
-def start_labels(
+def make_start_labels(
     rng: np.random.Generator,
     kind: str,
     n_records: int,
@@ -43,7 +43,7 @@ def start_labels(
         labels[pairs[:, 0]] = labels[pairs[:, 1]]
         return canonical(labels)
     if kind == "blocks":
-        return _linked(alone, likely, sources, parted_pairs(answers))
+        return _linked(alone, likely, sources, list_parted_pairs(answers))
     raise ModelError(f"The 'start' parameter must be one of {', '.join(STARTS)}. Got {kind!r}.")
 
 
@@ -59,7 +59,7 @@ def _tied_labels(n_records: int, answers: kernels.Answers) -> IntArray:
 
 def _are_answered(pairs: IntArray, answers: kernels.Answers) -> NDArray[np.bool_]:
     """Tell which pairs have a record that is tied, or of which something certain is said."""
-    parted = parted_pairs(answers)
+    parted = list_parted_pairs(answers)
     said = np.array([(i, j) in parted for i, j in pairs.tolist()], dtype=np.bool_)
     tied: NDArray[np.bool_] = np.any(answers.group[pairs] >= 0, axis=1) | said
     return tied

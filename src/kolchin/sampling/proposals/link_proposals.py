@@ -18,7 +18,7 @@ LARGEST_LOG_ODDS = 250.0
 """Prior odds beyond this say no more: weights stay in the range of doubles."""
 
 
-def list_proposals(n_records: int, pairs: NDArray[np.int32]) -> kernels.LinkProposals:
+def list_link_proposals(n_records: int, pairs: NDArray[np.int32]) -> kernels.LinkProposals:
     """List pairs of records, each for both; all weigh the same."""
     record = np.concatenate([pairs[:, 0], pairs[:, 1]])
     other = np.concatenate([pairs[:, 1], pairs[:, 0]])

@@ -1,0 +1,1 @@
+"""A forest of links: links and the parameters that depend on them are drawn at once."""

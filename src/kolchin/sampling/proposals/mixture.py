@@ -1,0 +1,79 @@
+"""Which pairs the chaperones move is made on: a fixed mixture, learned in warm-up.
+
+Any fixed distribution that reaches every pair is valid (model section 4). A share of the pairs
+is uniform; the others come from a list, in proportion to how undecided they are. If a pair's
+state were refreshed at rate w and had variance v = p(1-p), its part in the variance of K's mean
+would be v/w. A move on the records S of two clusters looks at all pairs of them, so it costs about
+|S|^2: for a given time, the best rates are proportional to sqrt(v) / |S|.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kolchin import kernels
+from kolchin.parameters import FloatArray
+from kolchin.sampling.layout import Layout, Shard
+from kolchin.sampling.proposals.observed_pairs import ObservedPairs
+from kolchin.sampling.proposals.pair_tables import PairTables
+
+UNIFORM_SHARE = 0.05
+SMALLEST_SPREAD = 0.04
+"""Listed pairs keep at least this sqrt(p(1-p)): what warm-up saw may not be all there is.
+
+It is divided by the number of listed pairs that a record has, for the record with fewer.
+"""
+
+LOOSE_ODDS = 0.1
+LOOSE_SPREAD = 0.1
+"""Pairs of smaller odds, and not seen linked more often, are left to ``moves.attach``."""
+
+RIVAL_SPREAD, MOST_NEIGHBOURS = 0.1, 8
+"""Rivals, listed with the same record but not with each other, are visited like this.
+
+If c and d each fit a cluster that has no room for both, or a record fits two clusters, nothing but
+a move on the two rivals exchanges them: what comes between is too unlikely. Records listed with
+more than so many have no rivals: they are of a crowd, in which all fit each other.
+"""
+
+
+class PairMixture(NamedTuple):
+    """A distribution over pairs: a uniform share, and lists of weighted pairs."""
+
+    uniform_share: float
+    tables: PairTables
+
+    @classmethod
+    def uniform(cls) -> "PairMixture":
+        """All pairs with equal probability."""
+        return cls(1.0, PairTables.of(Layout.single(0), np.empty((0, 2), np.int32), np.empty(0)))
+
+    def sweep(self, shard: Shard) -> int:
+        """Return how many moves visit the undecided pairs of a shard once."""
+        return int(2 * self.tables.in_shard(shard)[1].sum())
+
+    def in_shard(self, shard: Shard) -> kernels.Pairs:
+        """Return the pairs of a shard."""
+        slices, totals = self.tables.in_shard(shard)
+        share = self.uniform_share if len(slices) else 1.0
+        reach = np.cumsum(totals) / max(totals.sum(), 1e-300)
+        return kernels.Pairs(share, self.tables.table, slices, reach, shard.within)
+
+
+def build_mixture(observed: ObservedPairs, log_odds: FloatArray, layout: Layout) -> PairMixture:
+    """Weigh the candidates by how undecided they are, given the log odds that each is linked."""
+    spread, chances = observed.spread(log_odds), observed.chances(log_odds)
+    listed = (spread > LOOSE_SPREAD) | (log_odds > np.log(LOOSE_ODDS))
+    pairs = observed.candidates[listed]
+    # A move on two of many records that belong together looks at all of them.
+    company = np.bincount(pairs.ravel())[pairs].min(axis=1) if len(pairs) else np.empty(0)
+    spread = np.maximum(spread[listed], SMALLEST_SPREAD / company)
+    rivals = kernels.rival_pairs(int(layout.bounds[-1]), pairs, MOST_NEIGHBOURS)
+    weight = np.append(spread, np.full(len(rivals), RIVAL_SPREAD))
+    sizes = observed.expected_sizes(chances, int(layout.bounds[-1]))
+    everyone = np.concatenate([pairs, rivals])
+    both = sizes[everyone]
+    together = np.append(chances[listed], np.zeros(len(rivals)))
+    union = both.max(axis=1, initial=1.0) + (1 - together) * both.min(axis=1, initial=np.inf)
+    weight *= np.minimum(1.0, 2.0 / union)
+    return PairMixture(UNIFORM_SHARE, PairTables.of(layout, everyone, weight))

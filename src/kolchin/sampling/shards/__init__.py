@@ -1,0 +1,1 @@
+"""Shards: parts of a table in which moves are made beside each other, wherever that is."""
