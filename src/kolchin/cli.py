@@ -446,6 +446,8 @@ def add(
     if not quiet and result.events is not None:
         _say(event_words(result.events))
         _say(f"Results are in {where}; events.csv says what became of which entity.")
+        for note in result.due:
+            _say(f"Note: {note}")
 
 
 @app.command()

@@ -11,6 +11,7 @@ from kolchin.answers import Answers, Known, checked_answers
 from kolchin.comparison import Comparisons, compare
 from kolchin.errors import ModelError
 from kolchin.likelihoods import DirichletCategorical, Exemplar
+from kolchin.likelihoods.basis import Basis
 from kolchin.likelihoods.exemplar import MOST_FIELDS
 from kolchin.parameters import Gamma, Hyper
 from kolchin.partitions import NO_SOURCES, Sources, canonical, has_clash, size_counts
@@ -120,6 +121,24 @@ class Model:
                 tell(LEARNING)
             self.compared = Exemplar.of(found, found.shows)
             self.comparisons = found.judged(self.compared.log_ratios() > np.log(len(records)))
+
+    @classmethod
+    def on(
+        cls,
+        basis: Basis,
+        records: Records,
+        prior: Prior,
+        delta: Hyper,
+        tied: bool,
+        sources: ArrayLike | None = None,
+        answers: Iterable[Known] = (),
+    ) -> "Model":
+        """Return the model of records that were compared before, which is not done again."""
+        records = records.as_compared()
+        model = cls(records.select([]), prior, delta, tied, sources=sources, answers=answers)
+        model.records = records
+        model.compared, model.comparisons = basis
+        return model
 
     @property
     def n_records(self) -> int:

@@ -512,3 +512,10 @@ def test_what_changed_is_told_where_records_were_added():
     assert told.doubtful[0].earlier == "3, 4"
     assert "What changed" in render(content)
     assert "What changed" not in render(tiny())
+
+
+def test_an_audit_is_told_where_there_was_one():
+    page = render(tiny(audit=["Precision: 0.9 (0.8 to 1.0); the two disagree."]))
+    assert 'id="audit"' in page
+    assert "the two disagree." in page
+    assert 'href="#audit"' not in render(tiny())

@@ -91,13 +91,25 @@ def test_updates_follow_each_other(people, before, monkeypatch):
     table, truth = people
     one = before.update(table[N_OLD:575])
     two = one.update(table[575:])
-    monkeypatch.setattr("kolchin.resolution.running.grown_models.MUCH_NEW", 0.05)
+    monkeypatch.setattr("kolchin.resolution.results.due.MUCH_NEW", 0.05)
     assert not [note for note in one.notes if "'kolchin resume'" in note]
     assert [note for note in two.notes if note.startswith("8% of the records were added")]
     assert two.evaluate(truth)["point_estimate"]["f1"] > 0.98
     assert two.first_free >= one.first_free >= before.first_free
     kept = pl.Series(one.entities["entity"]).is_in(two.entities["entity"].implode())
     assert kept.mean() > 0.97
+
+
+def test_when_parameters_are_due_is_said(people, before):
+    new = people[0][N_OLD:]
+    assert before.update(new).due == []
+    (note,) = before.update(new.with_columns(city=pl.lit("Xanadu"))).due
+    assert "100% of the added values of 'city' are new to the table, " in note
+    assert "'kolchin resume'" in note
+    again = people[0][:50].with_columns(rec_id=pl.int_range(9000, 9050), phone=pl.lit("0"))
+    (note,) = before.update(again).due
+    assert "'phone' differs in" in note
+    assert "'city'" not in note
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,15 @@ import multiprocessing
 import httpx
 import polars as pl
 import pytest
-from runs import desk_in, write_many
+from runs import content_in, desk_in, write_many
 
 from kolchin.errors import DataError
 from kolchin.records.columns.column_texts import Texts
-from kolchin.review.answers_file import Answer, AnswersFile, latest, now
+from kolchin.review.answers_file import Answer, AnswersFile, latest, now, pair_of
+from kolchin.review.desk import Desk
 from kolchin.review.other_labels import read_labels
+from kolchin.review.queues import again_questions, pair_questions
+from kolchin.review.rates import reviewers_rate
 from kolchin.review.server import Review
 
 
@@ -48,6 +51,18 @@ def test_undo_is_appended_and_brings_back_what_stood(desk, tmp_path):
     assert desk.undo()["question"] is None
 
 
+def test_undo_in_one_queue_leaves_what_was_said_in_another(desk, tmp_path):
+    desk.answer("pairs", 0, "same")
+    asked = desk.queues["pairs"][0]
+    audit = Desk(desk.content, {"audit": [asked._replace(queue="audit")]}, "ann")
+    audit.answer("audit", 0, "different")
+    audit.undo("audit", 0)
+    (standing,) = latest(lines(tmp_path)).values()
+    assert (standing.answer, standing.queue) == ("same", "pairs")
+    assert latest([one for one in lines(tmp_path) if one.of_queue == "audit"]) == {}
+    assert audit.state()["queues"][0]["answered"] == 0
+
+
 def test_who_does_not_belong_is_different_from_all_others(desk, tmp_path):
     with pytest.raises(DataError, match="Mark the records"):
         desk.answer("groups", 0, "different")
@@ -68,6 +83,34 @@ def test_another_reviewer_sees_what_is_done_and_keeps_an_answer_of_their_own(des
     assert other.state()["queues"][0]["next"] == 1
     other.answer("pairs", 0, "different")
     assert len(latest(lines(tmp_path))) == 2
+
+
+def test_pairs_that_were_answered_once_are_asked_again(tmp_path):
+    content = content_in(tmp_path, 12)
+    desk = Desk(content, {"pairs": pair_questions(content)}, "ann")
+    for number in range(9):
+        desk.answer("pairs", number, "same")
+    assert again_questions(content, lines(tmp_path)) == []  # of so few none
+    desk.answer("pairs", 9, "different")
+    desk.answer("pairs", 10, "unsure")
+    again = again_questions(content, lines(tmp_path))
+    assert len(again) == 10
+    second = Desk(content, {"pairs": desk.queues["pairs"], "again": again}, "ann")
+    state = second.state()["queues"]
+    assert [one["answered"] for one in state] == [11, 0]
+    assert "how often people err" in state[1]["words"]
+    (shown,) = second.questions("again", 0, 1)["questions"]
+    assert (shown["answer"], shown["probability"], shown["reviewers"]) == (None, None, [])
+    assert reviewers_rate(lines(tmp_path)).n_pairs == 0
+    said = {one.pair: one.answer for one in lines(tmp_path)}
+    first = pair_of(*(one["name"] for one in shown["records"]))
+    other = {"same": "different", "different": "same"}[said[first]]
+    second.answer("again", 0, other)
+    rate = reviewers_rate(lines(tmp_path))
+    assert (rate.n_pairs, rate.n_disagreeing) == (1, 1)
+    assert len(again_questions(content, lines(tmp_path))) == 9
+    second.undo()
+    assert reviewers_rate(lines(tmp_path)).n_pairs == 0
 
 
 def test_two_writers_lose_nothing(tmp_path):

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from kolchin.comparison.added_pairs import added_candidates, all_with_added
 from kolchin.comparison.blocking.blocked_pairs import find
 from kolchin.comparison.blocking.pair_budget import together
 from kolchin.comparison.comparing import tools_for
@@ -24,6 +25,9 @@ from kolchin.comparison.levels.repeated_words import mark_told
 from kolchin.comparison.levels.swapped_values import couple_of
 from kolchin.records import Records
 from kolchin.workplace import here
+
+MOST_WITH_ADDED = 5_000_000
+"""So many pairs with an added record are all compared, where all pairs were before."""
 
 
 class Added(NamedTuple):
@@ -52,7 +56,7 @@ def compare_added(
     companions = companions_of(earlier)
     bands = [_as_before(old, new) for old, new in zip(earlier, used, strict=True)]
     couples = tuple(couple_of(used, f, g) for f, g in known.swappable)
-    pairs = _pairs_of(prepared, is_added, keys)
+    pairs = _pairs_of(prepared, known, is_added, keys)
     tools = tools_for(
         *(used, couples, with_companions(bands, companions), companions, len(pairs)),
         Possible.of(len(records)),
@@ -62,16 +66,26 @@ def compare_added(
 
 
 def _pairs_of(
-    prepared: Sequence[Prepared], is_added: NDArray[np.bool_], keys: Sequence[Sequence[str]]
+    prepared: Sequence[Prepared],
+    known: Comparisons,
+    is_added: NDArray[np.bool_],
+    keys: Sequence[Sequence[str]],
 ) -> NDArray[np.int32]:
-    """Return the candidate pairs that have an added record."""
-    work, n_records = here(), is_added.size
+    """Return the candidate pairs that have an added record.
+
+    Where all pairs were compared, all of added records are, unless that would be too many.
+    """
+    all_pairs = all(not one.limit and not one.window for one in known.report.keys)
+    n_added, n_records = int(is_added.sum()), is_added.size
+    if not all_pairs:
+        return added_candidates(prepared, is_added, known.report.keys, keys)
+    if n_added * n_records <= MOST_WITH_ADDED:
+        return all_with_added(is_added)
+    work = here()
     candidates = find(prepared, keys, work)
-    if candidates.found is None:
-        pairs = np.column_stack(np.triu_indices(n_records, 1)).astype(np.int32)
-    else:
-        pairs, _ = together(work.store, candidates.found, n_records, 0, n_records)
-        work.store.delete(*candidates.names)
+    assert candidates.found is not None
+    pairs, _ = together(work.store, candidates.found, n_records, 0, n_records)
+    work.store.delete(*candidates.names)
     kept: NDArray[np.int32] = np.ascontiguousarray(pairs[is_added[pairs].any(axis=1)])
     return kept
 

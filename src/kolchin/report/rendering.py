@@ -67,6 +67,7 @@ def render_page(content: Content) -> str:
             verdict=diagnostics.verdict(content),
             traces=traces,
             evaluation=evaluation.evaluation(content),
+            audit=[text(line, 1000) for line in content.audit],
             settings=provenance.settings_rows(content),
             timings=provenance.timing_rows(content),
             charts=_charts(rows, traces),

@@ -32,6 +32,7 @@ class Content:
     notes : what a reader should know about the input or the run.
     prior_bits : log2 of the prior odds that two records are one, where known.
     events : event, entity, from_entities, n_records, n_new, probability; None if nothing was added.
+    audit : what a random sample of pairs that people answered says of the list, in sentences.
     """
 
     title: str
@@ -46,6 +47,7 @@ class Content:
     notes: Sequence[str] = ()
     prior_bits: float | None = None
     events: pl.DataFrame | None = None
+    audit: Sequence[str] = ()
 
     @property
     def n_records(self) -> int:

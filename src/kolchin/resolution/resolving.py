@@ -11,6 +11,7 @@ import numpy as np
 
 from kolchin.engines import engine_for
 from kolchin.errors import ModelError
+from kolchin.likelihoods.basis import Basis
 from kolchin.model import LEARNING, Model
 from kolchin.parameters import Gamma, Hyper
 from kolchin.partitions import NO_SOURCES
@@ -220,6 +221,8 @@ def resolve(
                 "seconds": seconds,
             }
             given = directory.begin(given, asked)
+            if work is None:  # else pairs are where the engine has them
+                directory.keep_basis(model)
         limit = limit_for(time_limit, model.n_records)
         what = given, settings, model, directory, limit, display, seconds, work
         return Session(*what).run(merged)
@@ -277,7 +280,10 @@ def resume(
             settings = settings.drawing(draws)
             if not asked_until_enough:  # else the number is for this call alone
                 directory.ask({**asked, "settings": settings.to_json()})
-        model = _model(settings, given, display, Stopwatch("comparing"), work)
+        basis = directory.kept_basis(given.records) if work is None else None
+        model = _model(settings, given, display, Stopwatch("comparing"), work, basis)
+        if work is None and basis is None:
+            directory.keep_basis(model)
         limit = limit_for(time_limit, model.n_records)
         what = given, settings, model, directory, limit, display, asked["seconds"], work
         return Session(*what).run(asked["merged"])
@@ -291,7 +297,12 @@ def _folder(store: str | Path | None, directory: RunDirectory | None) -> Path | 
 
 
 def _model(
-    settings: Settings, given: Input, display: Display, watch: Stopwatch, work: Work | None
+    settings: Settings,
+    given: Input,
+    display: Display,
+    watch: Stopwatch,
+    work: Work | None,
+    basis: Basis | None = None,
 ) -> Model:
     """Build the model once, which may take a while where there is much to compare."""
 
@@ -300,7 +311,7 @@ def _model(
         if words == LEARNING:
             watch.begin("dependence")
 
-    return settings.model(given.records, given.source, tell, work)
+    return settings.model(given.records, given.source, tell, work, basis)
 
 
 def _check_more(directory: RunDirectory, draws: int) -> None:

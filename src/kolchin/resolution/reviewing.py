@@ -39,10 +39,20 @@ def review_of(result: "Result", port: int, reviewer: str | None, audit: int | No
 
 
 def _queues(content: Content, audit: int | None) -> Queues:
-    from kolchin.review.queues import AUDIT, GROUPS, PAIRS, group_questions, pair_questions
+    from kolchin.review.queues import (
+        AGAIN,
+        AUDIT,
+        GROUPS,
+        PAIRS,
+        again_questions,
+        group_questions,
+        pair_questions,
+    )
 
     if audit is None:
-        return {PAIRS: pair_questions(content), GROUPS: group_questions(content)}
+        queues = {PAIRS: pair_questions(content), GROUPS: group_questions(content)}
+        again = again_questions(content, AnswersFile(content.directory / FILE).read())
+        return {**queues, AGAIN: again} if again else queues
     from kolchin.review.audit import audit_questions
 
     return {AUDIT: audit_questions(content, audit)}

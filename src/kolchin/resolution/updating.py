@@ -122,6 +122,7 @@ def _keep(
             "updated": True,
         }
         directory.begin(made._given, whole)
+        directory.keep_basis(made._base_model)
         with directory.writing():
             save(posterior, part_path(directory.posterior, 0), 0)
         write_results(directory, made, asked["merged"], began)

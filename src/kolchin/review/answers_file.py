@@ -1,7 +1,8 @@
 """The answers of people: a file that only grows, and is on the disk before anybody is told.
 
 A later line of a reviewer about the same two records takes the place of an earlier one; 'unsure'
-takes an answer back. Lines whose queue ends with ':undo' say that it was by a key, not in doubt.
+says that nobody knows. A line whose queue ends with ':undo' takes back the line before it, and says
+what stands again.
 """
 
 import csv
@@ -44,7 +45,7 @@ class Answer(NamedTuple):
 
     @property
     def is_undo(self) -> bool:
-        """Whether the line takes the one before back: it says what stood before that, or unsure."""
+        """Whether the line takes the one before back."""
         return self.queue.endswith(UNDO)
 
     @property
@@ -103,9 +104,15 @@ class AnswersFile:
 
 
 def latest(answers: Sequence[Answer]) -> dict[tuple[Pair, str], Answer]:
-    """Return what stands: the last line of each reviewer about each pair, if not taken back."""
-    standing = {(one.pair, one.reviewer): one for one in answers}
-    return {key: one for key, one in standing.items() if not (one.is_undo and one.answer == UNSURE)}
+    """Return what stands: each reviewer's last line about a pair that was not taken back."""
+    stacks: dict[tuple[Pair, str], list[Answer]] = {}
+    for one in answers:
+        stack = stacks.setdefault((one.pair, one.reviewer), [])
+        if not one.is_undo:
+            stack.append(one)
+        elif stack:
+            stack.pop()
+    return {key: stack[-1] for key, stack in stacks.items() if stack}
 
 
 def before(answers: Sequence[Answer], pair: Pair, reviewer: str) -> Answer | None:

@@ -23,8 +23,14 @@ from kolchin.review.answers_file import (
     pair_of,
 )
 from kolchin.review.counting import Counting, Queues, Recount
-from kolchin.review.queues import AUDIT, GROUPS, Question, stopping_words
+from kolchin.review.queues import AGAIN, AUDIT, BLIND, GROUPS, Question, stopping_words
 from kolchin.review.review_content import Content
+
+WORDS = {
+    AUDIT: "All of them should be answered, in any order.",
+    AGAIN: "These were answered before: how often two answers differ says how often people err.",
+}
+"""What is said of queues in which no answer is worth more than another."""
 
 MOST_AT_ONCE = 50
 MOST_SHOWN = 40
@@ -221,8 +227,7 @@ class Desk:
                 continue
             stood = before(self.file.answers, one.pair, self.reviewer)
             answer = UNSURE if stood is None else stood.answer
-            queue = (question.queue if stood is None else stood.of_queue) + UNDO
-            lines.append(Answer(*one.pair, answer, self.reviewer, now(), queue))
+            lines.append(Answer(*one.pair, answer, self.reviewer, now(), question.queue + UNDO))
         return lines
 
     def _said(self, question: Question) -> Said:
@@ -230,8 +235,9 @@ class Desk:
         rows = question.rows
         if question.queue != GROUPS or len(rows) == 2:
             own = self._by_pair.get(self._pair(rows[0], rows[1]), {})
-            audit = question.queue == AUDIT
-            by = {r: one.answer for r, one in own.items() if not audit or one.of_queue == AUDIT}
+            queue = question.queue
+            counts = [r for r, one in own.items() if queue not in BLIND or one.of_queue == queue]
+            by = {reviewer: own[reviewer].answer for reviewer in counts}
             return Said(by, ())
         answers: dict[str, Counter[str]] = {}
         marked: Counter[int] = Counter()
@@ -254,7 +260,7 @@ class Desk:
             "total": len(asked),
             "answered": len(asked) - len(open_ones),
             "next": self._next(queue, -1),
-            "words": "" if queue == AUDIT else stopping_words(open_ones),
+            "words": WORDS.get(queue) or stopping_words(open_ones),
         }
 
     def _next(self, queue: str, number: int) -> int | None:

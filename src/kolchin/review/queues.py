@@ -6,6 +6,7 @@ concerned would be after either answer, and with what probability it is given. T
 question is the expected number of records whose entity would be another one.
 """
 
+import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -14,9 +15,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from kolchin.review.answers_file import UNSURE, Answer, Pair, latest
 from kolchin.review.review_content import Content
 
-PAIRS, GROUPS, AUDIT = "pairs", "groups", "audit"
+PAIRS, GROUPS, AUDIT, AGAIN = "pairs", "groups", "audit", "again"
+BLIND = (AUDIT, AGAIN)
+"""Queues in which only what was answered in themselves counts as answered."""
+
 OPEN = (0.01, 0.99)
 """Pairs between are open; so are entities that are whole with less than the second."""
 
@@ -24,6 +29,9 @@ MOST_DRAWS = 300
 MOST_QUESTIONS = 20_000
 MOST_LOOKED_AT = 10
 """Draws, questions, and records of a question that its worth is computed from."""
+
+FEWEST_BEFORE, MOST_AGAIN = 10, 20
+"""Of so many answered pairs some are asked again, and so many of them at most."""
 
 FIRST_OF_A_KIND = 5
 """Pairs of each open question on which many hang that are asked before all others."""
@@ -85,6 +93,25 @@ def _first_of_kinds(
         own.sort(key=lambda item: _order(item[1]))
         for place, question in own[:FIRST_OF_A_KIND]:
             yield place, question._replace(why=kind.sentence)
+
+
+def again_questions(content: Content, answers: Sequence[Answer]) -> list[Question]:
+    """Return pairs that were answered once, in no order that tells anything, to ask them again.
+
+    From two answers about one pair it is learnt how often reviewers err.
+    """
+    said: dict[Pair, list[Answer]] = {}
+    for (pair, _), one in latest(answers).items():
+        if one.answer != UNSURE and one.of_queue != AUDIT:
+            said.setdefault(pair, []).append(one)
+    once = [pair for pair, own in said.items() if len(own) == 1 and own[0].of_queue == PAIRS]
+    if len(said) < FEWEST_BEFORE:
+        return []
+    once.sort(key=lambda pair: hashlib.sha256("\0".join(pair).encode()).digest())
+    place = {name: row for row, name in enumerate(content.names)}
+    known = {(a, b): p for a, b, p in content.pairs.iter_rows()}
+    rows = [sorted(place[name] for name in pair) for pair in once if place.keys() >= set(pair)]
+    return [Question(AGAIN, (a, b), known.get((a, b), 0.0)) for a, b in rows[:MOST_AGAIN]]
 
 
 def group_questions(content: Content) -> list[Question]:

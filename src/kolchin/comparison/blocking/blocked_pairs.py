@@ -1,6 +1,7 @@
 """Candidate pairs: found by many keys at once, in number linear in the records."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -77,11 +78,7 @@ def find(
     if n_pairs <= FEWEST:
         return Candidates(n_pairs, None, (Used("all pairs", n_pairs, 0, 0),))
     shelf = Shelf(work.store)
-    order = ordered_by(list(prepared), _most_telling(prepared)[0]).astype(np.int32)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(n_records, dtype=np.int32)
-    shelf.put(ORDER, order)
-    shelf.put(RANK, rank)
+    put_order(prepared, shelf)
     n_parts = -(-n_records // RECORDS_A_SECTION)
     gathered = Gathering(work, n_records, budget, n_parts)
     keys = Keys(prepared, shelf, gathered, budget * SHARE_OF_A_KEY)
@@ -90,6 +87,15 @@ def find(
     names = tuple(name for one in gathered.found for name in one.names)
     used = tuple(one.used for one in gathered.found)
     return Candidates(int(budget - gathered.left), gathered.found, used, names)
+
+
+def put_order(prepared: Sequence[Prepared], shelf: Shelf) -> None:
+    """Put the records as they are sorted within blocks, and the place of each, into the store."""
+    order = ordered_by(list(prepared), _most_telling(prepared)[0]).astype(np.int32)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(order.size, dtype=np.int32)
+    shelf.put(ORDER, order)
+    shelf.put(RANK, rank)
 
 
 def _check_keys(prepared: Sequence[Prepared], given: Sequence[Sequence[str]]) -> None:
@@ -143,6 +149,22 @@ class Keys:
             wider = one.cost(rest, largest=max(LIMITS))
             if wider is not None and wider.pairs:
                 gathered.take([(one.key, wider)])
+
+    def named(self, names: Collection[str], given: Sequence[Sequence[str]]) -> Iterator[Key]:
+        """Give the keys of these names again, and those that users gave."""
+        for columns in given:
+            yield self._given(columns)
+        atoms = [atom for group in self.atoms for atom in group]
+        for size in (1, 2, 3):
+            for group in combinations(atoms, size):
+                if len({atom.field for atom in group}) == size:
+                    key = joined(group)
+                    if key.name in names:
+                        yield key
+        for keys in self._other_keys():
+            yield from (key for key in keys if key.name in names)
+        for key, _ in self._neighbours(names):
+            yield key
 
     def _given(self, columns: Sequence[str]) -> Key:
         """Return the key that a user asked for: equal values in all of some columns."""
@@ -221,16 +243,25 @@ class Keys:
             bands.append(Key(f"shared letters {band + 1}", (f"grams-{band}",), n_records))
         yield bands
 
-    def _neighbours(self) -> Iterator[tuple[Key, Cost]]:
-        """Give the keys of records that come one after the other when sorted by a field."""
-        for field in _most_telling(self.prepared)[:MOST_ORDERS]:
+    def _neighbours(self, names: Collection[str] = ()) -> Iterator[tuple[Key, Cost]]:
+        """Give the keys of records that come one after the other when sorted by a field.
+
+        That are the most telling ones, or those that are named.
+        """
+        named = [f for f, one in enumerate(self.prepared) if _beside(one) in names]
+        for field in named if names else _most_telling(self.prepared)[:MOST_ORDERS]:
             one = self.prepared[field]
             order = ordered_by(list(self.prepared), field)
             places = order[one.codes[order] >= 0].astype(np.int32)
             self.shelf.put(f"neighbours-{field}", places)
-            name = f"neighbours by {one.field.column}"
-            key = Key(name, (f"neighbours-{field}",), places.size, window=NEIGHBOURS)
+            column = f"neighbours-{field}"
+            key = Key(_beside(one), (column,), places.size, window=NEIGHBOURS)
             yield key, Cost(NEIGHBOURS * places.size, 1, NEIGHBOURS, 0, 0)
+
+
+def _beside(one: Prepared) -> str:
+    """Return the name of the key of records that come one after the other."""
+    return f"neighbours by {one.field.column}"
 
 
 def _most_telling(prepared: Sequence[Prepared]) -> list[int]:

@@ -24,12 +24,17 @@ RANGE = 1 << 20
 
 
 class Used(NamedTuple):
-    """A key that was used: its pairs, and how many blocks and records a window cut."""
+    """A key that was used: its pairs, and how many blocks and records a window cut.
+
+    Blocks of up to ``limit`` records were listed whole, of others the neighbours in a ``window``.
+    """
 
     key: str
     pairs: int
     capped_blocks: int
     capped_records: int
+    limit: int = 0
+    window: int = 0
 
 
 class Listing(NamedTuple):
@@ -151,7 +156,8 @@ class Gathering:
         self.left -= n_new
         self._room -= n_pairs - n_before
         self._sample = sample
-        used = Used(key.name, n_pairs, cost.capped_blocks, cost.capped_records)
+        cut = cost.capped_blocks, cost.capped_records, cost.limit, cost.window
+        used = Used(key.name, n_pairs, *cut)
         self._found[key.name] = Found(used, names, key.records is not None and self.n_parts > 1)
         return True
 
@@ -159,7 +165,7 @@ class Gathering:
 def _list(listing: Listing) -> tuple[int, NDArray[np.int64]]:
     """List the pairs of a section, sorted, each once; return their number and a sample."""
     section = listing.section
-    pairs = _neighbours(section) if section.key.window else _pairs(section, listing.cost)
+    pairs = list_neighbours(section) if section.key.window else _pairs(section, listing.cost)
     section.store.put(listing.name, pairs)
     return pairs.size, pairs if listing.share >= 1 else sample_keys(pairs, listing.share)
 
@@ -176,14 +182,14 @@ def _pairs(section: Section, cost: Cost) -> NDArray[np.int64]:
     pairs = out[:n]
     pairs.sort()
     # Two words in common are one pair.
-    return pairs if section.key.records is None else pairs[_is_first(pairs)]
+    return pairs if section.key.records is None else pairs[is_first(pairs)]
 
 
 def _n_pairs(blocks: NDArray[np.int64], cost: Cost) -> int:
     return int(count_pairs(blocks, np.array([cost.limit]), cost.window)[0, 0])
 
 
-def _neighbours(section: Section) -> NDArray[np.int64]:
+def list_neighbours(section: Section) -> NDArray[np.int64]:
     """List the pairs of records that come one after the other."""
     key, n = section.key, section.key.size
     order = held(section.store, key.columns[0])
@@ -225,10 +231,10 @@ def together(
 def distinct(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
     """Sort numbers, each once; sorting is faster than the hashing of `np.unique`."""
     ordered = np.sort(numbers)
-    result: NDArray[np.int64] = ordered[_is_first(ordered)]
+    result: NDArray[np.int64] = ordered[is_first(ordered)]
     return result
 
 
-def _is_first(ordered: NDArray[np.int64]) -> NDArray[np.bool_]:
+def is_first(ordered: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Tell where another number begins among sorted ones."""
     return np.append(True, ordered[1:] != ordered[:-1])[: ordered.size]

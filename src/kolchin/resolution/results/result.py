@@ -13,6 +13,7 @@ import polars as pl
 from kolchin.errors import DataError
 from kolchin.evaluation import numbered
 from kolchin.files import replacing
+from kolchin.likelihoods.basis import Basis
 from kolchin.model import Model
 from kolchin.parameters import FloatArray, IntArray
 from kolchin.partitions import Certain, Labels, clashing
@@ -20,11 +21,12 @@ from kolchin.posterior import Posterior
 from kolchin.posterior.convergence import quantities
 from kolchin.posterior.scores import calibration, evaluate_posterior
 from kolchin.posterior.summaries import Summary, summarise
-from kolchin.records import DataWarning
+from kolchin.records import DataWarning, Records
 from kolchin.resolution.golden.golden_records import Golden, make_golden
 from kolchin.resolution.golden.golden_rules import Rules
 from kolchin.resolution.results.cautions import cautions, doubts, families
 from kolchin.resolution.results.comparison_summary import candidates_of, dependence_of
+from kolchin.resolution.results.due import due_notes
 from kolchin.resolution.results.entity_views import Entity, least_sure, look_at
 from kolchin.resolution.results.events import Groupings, weighed_events
 from kolchin.resolution.results.explanation import (
@@ -37,7 +39,7 @@ from kolchin.resolution.results.explanation import (
 from kolchin.resolution.results.outweighed_fields import too_weak
 from kolchin.resolution.results.summary import describe, finite, size_table
 from kolchin.resolution.running.directory import RunDirectory
-from kolchin.resolution.running.grown_models import due_notes, extended_model
+from kolchin.resolution.running.grown_models import extended_model
 from kolchin.resolution.running.settings import Settings
 from kolchin.resolution.tables.entity_numbers import entity_numbers
 from kolchin.resolution.tables.input_table import Input
@@ -112,13 +114,20 @@ class Result:
             return self._built
         if self._given.base is not None:
             return extended_model(self._base_model, self._given, self._settings)
-        return self._settings.model(self._given.records, self._given.source)
+        records, source = self._given.records, self._given.source
+        return self._settings.model(records, source, basis=self._kept_basis(records))
 
     @cached_property
     def _base_model(self) -> Model:
         """The model of the records that chances were learnt from."""
         base = self._given.base
-        return self._model if base is None else self._settings.without_sources().model(base)
+        if base is None:
+            return self._model
+        return self._settings.without_sources().model(base, basis=self._kept_basis(base))
+
+    def _kept_basis(self, records: Records) -> Basis | None:
+        """Return what the model of these records stands on, if a directory has it."""
+        return None if self.directory is None else RunDirectory(self.directory).kept_basis(records)
 
     def detach(self) -> None:
         """Make what depends on a workplace, which is about to go, and let go of the rest.
@@ -175,10 +184,20 @@ class Result:
         return summarise(self.posterior, MIN_PROBABILITY, model.sources, self._work, certain)
 
     @cached_property
+    def due(self) -> list[str]:
+        """Why parameters should be drawn again, after records were added; nothing if they need not.
+
+        Much is new, or new records have other values or other errors than those before.
+        """
+        if self._given.base is None:
+            return []
+        return due_notes(self._given, self._pairs, self._model.comparisons)
+
+    @cached_property
     def notes(self) -> tuple[str, ...]:
         """What was done with the table and should be known."""
         largest = self._summary.largest
-        told = (*self._given.notes, *due_notes(self._given))
+        told = (*self._given.notes, *self.due)
         if largest is None:
             return told
         left_out = f"Pairs within groups of more than {largest:,} records are not listed as links."
@@ -524,8 +543,16 @@ class Result:
                 notes=self.notes,
                 prior_bits=prior_bits(self._model, self.posterior),
                 events=self.events,
+                audit=self._audited(),
             )
         )
+
+    def _audited(self) -> list[str]:
+        """Say what an audit has found so far, if there was one."""
+        from kolchin.review.audit import audit_words, read_audit
+
+        found = None if self.directory is None else read_audit(self.directory)
+        return [] if found is None else audit_words(found)
 
     def report(self, path: str | Path) -> Path:
         """Write a self-contained HTML page that works offline, and return where it is."""

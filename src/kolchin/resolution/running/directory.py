@@ -1,10 +1,11 @@
 """The directory of a run: results in front, and behind them all that they were made from.
 
 ``posterior/`` holds the table (records.npz and three Parquet files), what was asked for
-(run.json), the draws (draws-00000.npz, ...) and the state of the chains (state.npz). Parts of
-draws have a fixed length and are never changed once they are full; the state holds the draws of
-the part that is not full. Every file is replaced whole, and the state last, so that a run can be
-killed between any two bytes and goes on from the state before.
+(run.json), what comparing gave (compared.npz, made again where it is missing), the draws
+(draws-00000.npz, ...) and the state of the chains (state.npz). Parts of draws have a fixed length
+and are never changed once they are full; the state holds the draws of the part that is not full.
+Every file is replaced whole, and the state last, so that a run can be killed between any two bytes
+and goes on from the state before.
 """
 
 import json
@@ -21,11 +22,16 @@ from numpy.typing import NDArray
 
 from kolchin.errors import DataError, SamplerError
 from kolchin.files import replacing
+from kolchin.likelihoods.basis import Basis
+from kolchin.model import Model
 from kolchin.options import option
 from kolchin.posterior import Posterior
 from kolchin.posterior.draws_on_disk import part_path, save, write_arrays
 from kolchin.posterior.recorder import recorded
+from kolchin.records import Records
 from kolchin.resolution.results.spreadsheet_formulas import quoted
+from kolchin.resolution.running.basis import FILE as BASIS
+from kolchin.resolution.running.basis import keep_basis, kept_basis
 from kolchin.resolution.tables.input_table import UNREADABLE, Input
 from kolchin.sampling.run.checkpoint import pack_run, read_header, restore, take_chains
 from kolchin.sampling.run.runner import Run
@@ -79,11 +85,21 @@ class RunDirectory:
             (self.posterior / "run.json").unlink(missing_ok=True)
             for name in RESULTS:
                 (self.path / name).unlink(missing_ok=True)
-            for old in [*self.posterior.glob("draws-*.npz"), self.posterior / "state.npz"]:
+            outdated = [self.posterior / name for name in ("state.npz", BASIS)]
+            for old in [*self.posterior.glob("draws-*.npz"), *outdated]:
                 old.unlink(missing_ok=True)
             given = given.save(self.posterior)
         self.ask(asked)
         return given
+
+    def keep_basis(self, model: Model) -> None:
+        """Write what a model stands on, so that nobody need compare the records again."""
+        with self.writing():
+            keep_basis(self.posterior, model)
+
+    def kept_basis(self, records: Records) -> Basis | None:
+        """Return what the model of these records stands on, if that was kept."""
+        return kept_basis(self.posterior, records)
 
     def ask(self, asked: dict[str, Any]) -> None:
         """Write what is asked for."""

@@ -16,8 +16,6 @@ from kolchin.resolution.running.settings import Settings, source_numbers
 from kolchin.resolution.tables.input_table import Input
 
 BASE_ROW = "base_row"
-MUCH_NEW = 0.1
-"""When so many of the records were added, parameters are due to be drawn again."""
 
 
 def base_rows(given: Input) -> IntArray:
@@ -26,17 +24,6 @@ def base_rows(given: Input) -> IntArray:
         return np.arange(given.records.n_records)
     rows: IntArray = given.about[BASE_ROW].cast(pl.Int64).to_numpy()
     return rows
-
-
-def due_notes(given: Input) -> list[str]:
-    """Say when parameters should be drawn again: much is new."""
-    share = float((base_rows(given) < 0).mean())
-    if share < MUCH_NEW:
-        return []
-    return [
-        f"{share:.0%} of the records were added since parameters were drawn: 'kolchin resume' of "
-        "the run's directory draws them again, with all records."
-    ]
 
 
 def extended_model(learnt: Model, given: Input, settings: Settings) -> Model:

@@ -11,6 +11,7 @@ import polars as pl
 from kolchin import priors
 from kolchin.answers import SAME, Known
 from kolchin.errors import KolchinError, ModelError
+from kolchin.likelihoods.basis import Basis
 from kolchin.model import LIKELIHOODS, Model
 from kolchin.parameters import Beta, Gamma, Hyper, IntArray
 from kolchin.priors import Prior
@@ -124,9 +125,17 @@ class Settings:
         source: pl.Series | None = None,
         tell: Callable[[str], None] | None = None,
         work: Work | None = None,
+        basis: Basis | None = None,
     ) -> Model:
-        """Return the model of some records that come from these sources; tell what goes on."""
+        """Return the model of some records that come from these sources; tell what goes on.
+
+        With a basis they have been compared before.
+        """
         sources = source_numbers(source) if self.one_per_source else None
+        said = (*self.known, *self.reviewed)
+        if basis is not None:
+            how = self.prior, self.delta, self.tied
+            return Model.on(basis, records, *how, sources, said)
         return Model(
             records,
             self.prior,
@@ -135,7 +144,7 @@ class Settings:
             self.likelihood,
             sources=sources,
             keys=self.keys,
-            answers=(*self.known, *self.reviewed),
+            answers=said,
             tell=tell,
             work=work,
         )

@@ -1,7 +1,7 @@
 "use strict";
 // The server keeps everything; this page holds only where it looks, so that it can be closed.
 const find = id => document.getElementById(id);
-const NAMES = { pairs: "May be the same", groups: "May be two", audit: "Audit" };
+const NAMES = { pairs: "May be the same", groups: "May be two", audit: "Audit", again: "Asked again" };
 const LONGEST_COMPARED = 200;
 let state = null, queue = null, question = null, marked = new Set(), history = [], busy = false;
 

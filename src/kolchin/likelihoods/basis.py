@@ -1,0 +1,55 @@
+"""What was learnt of a table as plain arrays, and the likelihood made of them again."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kolchin.comparison import Comparisons
+from kolchin.comparison.plain_arrays import Arrays, flattened, made_again
+from kolchin.likelihoods.dependence import Dependence
+from kolchin.likelihoods.exemplar import AsCompared, Exemplar, Outcomes
+
+WHOLE = ("place", "constant", "bands", "_pattern", "_number")
+
+
+class Basis(NamedTuple):
+    """What a model of compared records stands on: their comparisons, and what these teach."""
+
+    compared: Exemplar
+    comparisons: Comparisons
+
+
+def arrays_of(compared: Exemplar) -> Arrays:
+    """Return a likelihood that was learnt as arrays, without what the comparisons know."""
+    assert compared.dependence is not None
+    assert compared._as_compared is not None
+    arrays = {name.strip("_"): getattr(compared, name) for name in WHOLE}
+    arrays |= flattened("as_compared", compared._as_compared)
+    arrays |= flattened("dependence", compared.dependence)
+    return arrays
+
+
+def exemplar_of(arrays: Mapping[str, NDArray[Any]], comparisons: Comparisons) -> Exemplar:
+    """Make a likelihood again from what `arrays_of` returned, and the comparisons."""
+    n_levels = tuple(len(names) for names in comparisons.level_names)
+    names = [field.column for field in comparisons.fields]
+    nothing = np.empty((0, len(names)))
+    bare = Outcomes(
+        np.empty((0, 2), dtype=np.int32),
+        nothing.astype(np.int8),
+        nothing,
+        n_levels,
+        np.ones(len(names)),
+        comparisons.shows,
+        np.empty(0, dtype=np.int32),
+    )
+    made = Exemplar(bare, names)
+    made.parts = comparisons.parts
+    for name in WHOLE:
+        setattr(made, name, arrays[name.strip("_")])
+    made.n_patterns = made._number.size
+    made._as_compared = made_again(AsCompared, "as_compared", arrays)
+    made._depend(made_again(Dependence, "dependence", arrays))
+    return made
