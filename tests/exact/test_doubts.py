@@ -25,6 +25,7 @@ U = np.array([[0.3, 0.7], [0.4, 0.6], [0.5, 0.5]])
 M = np.array([[0.8, 0.2], [0.7, 0.3], [0.6, 0.4]])
 TYPED = np.array([[0.9, 0.1], [0.85, 0.15], [0.8, 0.2]])
 SHARED = (0, 1)
+FAMILY = np.array([[0.5, 0.5], [0.55, 0.45], [0.65, 0.35]])
 SCALE = 1.0
 N_CELLS = 1500
 
@@ -41,40 +42,43 @@ def chance(table, levels):
     return float(np.prod([table[f, level] for f, level in enumerate(levels)]))
 
 
-def shares(levels):
-    """The chance of levels in a pair that shares the set, over that of unrelated records."""
+def shares(levels, family=False):
+    """The chance of levels in a pair that shares the set, or is of one family, over chance."""
+    if family:
+        return chance(FAMILY, levels) / chance(U, levels)
     return float(np.prod([TYPED[f, levels[f]] / U[f, levels[f]] for f in SHARED]))
 
 
-def unlinked(levels, nu):
-    return 1 + nu / N_PAIRS * shares(levels)
+def unlinked(levels, nu, family=False):
+    return 1 + nu / N_PAIRS * shares(levels, family)
 
 
-def log_joint(row, nu):
+def log_joint(row, nu, family=False):
     """Of pairs, those of one cluster linked, all others not, relative to chance; and of nu."""
     total = (SHAPE - 1) * np.log(nu) - nu * (1 + 1 / SCALE)
     for (i, j), levels in LEVELS.items():
         linked = chance(M, levels) / chance(U, levels)
-        total += np.log(linked) if row[i] == row[j] else np.log(unlinked(levels, nu))
+        total += np.log(linked) if row[i] == row[j] else np.log(unlinked(levels, nu, family))
     return total
 
 
-def a_likelihood(kind=Exemplar):
+def a_likelihood(kind=Exemplar, family=False):
     pairs = np.array(list(LEVELS), dtype=np.int32)
     levels = np.array(list(LEVELS.values()), dtype=np.int8)
     chances = np.column_stack([U[f][levels[:, f]] for f in range(3)])
     shows = np.ones((N_RECORDS, 3), dtype=bool)
     outcomes = Outcomes(pairs, levels, chances, (2, 2, 2), U[:, 1], shows)
     dependence = Dependence(
-        shared=np.array([[True, True, False]]), n_shared=np.ones(1), n_pairs=N_PAIRS,
+        shared=np.array([[True, True, family]]), n_shared=np.ones(1), n_pairs=N_PAIRS,
         typed=TYPED.ravel(), replaced=np.zeros((1, 3), dtype=bool), rho=np.ones(1),
         rho_weights=np.ones(1), m=M.ravel(), m_weights=1e9 * M.ravel(), leak=np.zeros((1, 3)),
         loose=np.zeros((1, 7)), sampled=np.ones(1, dtype=bool),
+        family=FAMILY.ravel() if family else None,
     )  # fmt: skip
     return kind(outcomes, "abc", dependence=dependence)
 
 
-def p_values(kind=Exemplar, n_starts=4000):
+def p_values(kind=Exemplar, n_starts=4000, family=False):
     """Of the partition and of nu given it, started from exact draws."""
     rows = np.array(partitions(N_RECORDS))
     allowed = [
@@ -85,12 +89,12 @@ def p_values(kind=Exemplar, n_starts=4000):
     middle = np.sqrt(edges[1:] * edges[:-1])
     own = np.where(allowed, log_of_all(FIXED["DirichletProcess"][1], 6), -np.inf)
     log_weight = np.array(
-        [own[k] + log_joint(row, middle) if allowed[k] else np.full(N_CELLS, -np.inf)
+        [own[k] + log_joint(row, middle, family) if allowed[k] else np.full(N_CELLS, -np.inf)
          for k, row in enumerate(rows)]
     )  # fmt: skip
     weight = np.exp(log_weight - log_weight.max()) * np.diff(edges)
     weight /= weight.sum()
-    likelihood = a_likelihood(kind)
+    likelihood = a_likelihood(kind, family)
     records = Records.from_codes(np.zeros((6, 1), dtype=int)).select([])
     model = kp.Model(
         records, FIXED["DirichletProcess"][0](), delta=0.6, compared=likelihood, sources=SOURCES
@@ -117,14 +121,15 @@ def p_values(kind=Exemplar, n_starts=4000):
     return partition_test(found, probability, 6), uniform_test(np.array(uniform))
 
 
-def test_the_likelihood_is_the_formula():
-    likelihood = a_likelihood()
+@pytest.mark.parametrize("family", [False, True])
+def test_the_likelihood_is_the_formula(family):
+    likelihood = a_likelihood(family=family)
     for nu in (0.01, 2.0):
         values = likelihood.start() | {"shared": np.array([nu])}
         ratios = likelihood.ratios(values)
         found = ratios.ratio[likelihood.patterns_of(np.array(list(LEVELS)))]
         slow = [
-            chance(M, levels) / chance(U, levels) / unlinked(levels, nu)
+            chance(M, levels) / chance(U, levels) / unlinked(levels, nu, family)
             for levels in LEVELS.values()
         ]
         np.testing.assert_allclose(found, slow, rtol=1e-12)
@@ -138,8 +143,9 @@ def test_the_density_of_nu_is_that_of_all_pairs_unlinked():
     assert fast[1] - fast[0] == pytest.approx(slow)
 
 
-def test_nu_and_the_partition_keep_their_joint_posterior():
-    assert min(p_values()) > SMALLEST_P
+@pytest.mark.parametrize("family", [False, True])
+def test_nu_and_the_partition_keep_their_joint_posterior(family):
+    assert min(p_values(family=family)) > SMALLEST_P
 
 
 class LinksCountAsShared(Exemplar):

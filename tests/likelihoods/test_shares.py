@@ -8,7 +8,7 @@ from kolchin.likelihoods.fitting import Fit
 from kolchin.likelihoods.sharing import Chances, Patterns, Sets
 
 
-def a_fit(n_fields, n_patterns=3_000, seed=1):
+def a_fit(n_fields, n_patterns=3_000, seed=1, family=False):
     """Patterns at random, and sets of which some were counted among all pairs."""
     rng = np.random.default_rng(seed)
     u = tuple(rng.dirichlet(np.arange(1, 5)) for _ in range(n_fields))
@@ -20,7 +20,9 @@ def a_fit(n_fields, n_patterns=3_000, seed=1):
     agrees = tuple(np.arange(4) < 2 for _ in range(n_fields))
     together = np.ones((n_fields, n_fields))
     chances = Chances(5_000, u, agrees, np.ones(1 << n_fields), together)
-    sets = Sets({0b11: 3_000.0, 0b110: 40.0, 0b101: 7.0}, {0b11: 4_000.0}, [0b11, 0b1])
+    sets = Sets(
+        {0b11: 3_000.0, 0b110: 40.0, 0b101: 7.0}, {0b11: 4_000.0}, [0b11, 0b1], family=family
+    )
     return Fit(Patterns(levels, gain, number), chances, sets)
 
 
@@ -40,10 +42,14 @@ def slow_shares(fit):
     bits = 1 << np.arange(gain.shape[1])
     table = tilts(fit.wrong, fit.tau)
     tilt = [table[(shown & kept) @ bits, (wrong & kept).sum(axis=1)] for kept in ~fit.replaced]
+    sharing = log_parts(log_typed, fit.shared, fit.n_shared) + beside
+    if fit.family is not None:
+        log_family = np.append(np.log(fit.family), 0.0)[fit.place] + gain
+        sharing[:, -1] = log_family.sum(axis=1) + np.log(fit.n_shared[-1])
     parts = np.column_stack(
         [
             np.full(len(gain), np.log(fit.chances.n_pairs)),
-            log_parts(log_typed, fit.shared, fit.n_shared) + beside,
+            sharing,
             log_parts(log_m, ~fit.replaced, fit.n_linked * fit.rho) + np.log(tilt).T,
         ]
     )
@@ -57,20 +63,24 @@ def slow_shares(fit):
         return np.bincount(fit.place.ravel(), pairs.ravel(), n_places + 1)[:n_places]
 
     counted = np.array([one in fit.known for one in fit.sets])
-    typed = levels(by_set[:, ~counted] @ fit.shared[~counted].astype(float))
+    sharp = ~counted & (fit.kinds == 0)
+    typed = levels(by_set[:, sharp] @ fit.shared[sharp].astype(float))
     totals = by_set.sum(axis=0), by_entity.sum(axis=0), typed, levels(by_entity @ ~fit.replaced)
     return *totals, by_entity.sum(axis=1), by_set[:, ~counted].sum(axis=1)
 
 
-@pytest.mark.parametrize("n_fields", [3, 4, 7])
-def test_shares_are_those_of_the_readable_sum(n_fields):
-    fit = a_fit(n_fields)
+@pytest.mark.parametrize(("n_fields", "family"), [(3, False), (4, False), (7, False), (4, True)])
+def test_shares_are_those_of_the_readable_sum(n_fields, family):
+    fit = a_fit(n_fields, family=family)
     for _ in range(3):
         shares = fit._shares()
         for fast, slow in zip(shares, slow_shares(fit), strict=False):
             np.testing.assert_allclose(fast, slow, rtol=1e-9, atol=1e-9)
         assert shares.wrong.sum() == pytest.approx(shares.by_entity.sum())
         assert np.all(shares.leaked[0] <= shares.leaked[1])
+        if family:
+            n_shown = (fit.place < fit.offsets[-1]).sum(axis=1)
+            assert 0 < shares.family.sum() <= shares.by_set[-1] * n_shown.max()
         fit._maximise(shares)
 
 

@@ -32,7 +32,9 @@ class Dependence(NamedTuple):
     for the levels, ``tau`` for the numbers of errors, and the weights are those of the Dirichlet
     priors. Beside set s, field f agrees for the same reason with chance ``leak[s, f]``, and levels
     are exp(``loose[s, level]``) times as frequent as elsewhere; a last level stands for no value.
-    ``sampled`` are the sets whose number of pairs is sampled, of the others it is fixed.
+    ``sampled`` are the sets whose number of pairs is sampled, of the others it is fixed. If there
+    is a ``family``, it has the chances of levels in the last set, which is of all fields: unrelated
+    records that are alike, as products of one maker are.
     """
 
     shared: Masks
@@ -48,6 +50,7 @@ class Dependence(NamedTuple):
     loose: FloatArray
     sampled: Masks
     tau: FloatArray | None = None
+    family: FloatArray | None = None
 
     @property
     def unlinked(self) -> tuple[Masks, FloatArray]:
@@ -59,6 +62,16 @@ class Dependence(NamedTuple):
     def log_typed(self, place: NDArray[np.int32], constant: FloatArray) -> FloatArray:
         """Log chance of levels of one value typed twice, over that of unrelated ones."""
         result: FloatArray = np.append(np.log(self.typed), 0.0)[place] + constant
+        return result
+
+    def log_shared(self, place: NDArray[np.int32], constant: FloatArray) -> FloatArray:
+        """Log chance of patterns in pairs that share each set, over unrelated ones, (row, set)."""
+        log_typed = self.log_typed(place, constant)
+        ones = np.ones(len(self.shared))
+        result = log_parts(log_typed, self.shared, ones) + self.log_beside(log_typed, place)[:, 1:]
+        if self.family is not None:
+            alike = np.append(np.log(self.family), 0.0)[place] + constant
+            result[:, -1] = alike.sum(axis=1)
         return result
 
     def log_beside(self, log_typed: FloatArray, place: NDArray[np.int32]) -> FloatArray:
@@ -74,8 +87,13 @@ class Dependence(NamedTuple):
 
     def log_unlinked(self, place: NDArray[np.int32], constant: FloatArray) -> FloatArray:
         """Log chance of patterns between unrelated records, over that of independent fields."""
-        log_typed = self.log_typed(place, constant)
-        return log_mixture(log_typed, *self.unlinked, self.log_beside(log_typed, place))
+        _, chance = self.unlinked
+        shared = self.log_shared(place, constant)
+        parts = np.column_stack([np.zeros(len(place)), shared])
+        parts += np.log(np.maximum(chance, 1e-300))
+        top = parts.max(axis=1)
+        result: FloatArray = top + np.log(np.exp(parts - top[:, None]).sum(axis=1))
+        return result
 
 
 def log_parts(log_ratios: FloatArray, fields: Masks, chance: FloatArray) -> FloatArray:

@@ -11,10 +11,18 @@ import numpy as np
 
 from kolchin.comparison.kinds.base import falling_weights
 from kolchin.likelihoods import error_counts
-from kolchin.likelihoods.chance import Coincidences
+from kolchin.likelihoods.chance import FIRST_SHARE, Coincidences
 from kolchin.likelihoods.dependence import Dependence, Masks, typed_twice
 from kolchin.likelihoods.doubts import Rates, find_doubts
-from kolchin.likelihoods.kernels import class_weights, kept_gains, share_out
+from kolchin.likelihoods.families import farther, first_levels
+from kolchin.likelihoods.kernels import (
+    ENTITIES,
+    FAMILY,
+    TYPED,
+    class_weights,
+    kept_gains,
+    share_out,
+)
 from kolchin.likelihoods.sharing import (
     LEAST_PAIRS,
     LEAST_SHARE,
@@ -81,7 +89,10 @@ def learn_dependence(
     """
     fit: Fit | None = None
     for _ in range(TURNS if coincidences is not None else 1):
-        fit = Fit(patterns, chances, find_sets(patterns, chances), coincidences, fit)
+        sets = find_sets(patterns, chances)
+        if coincidences is not None and coincidences.texts:
+            sets = sets.of_families()
+        fit = Fit(patterns, chances, sets, coincidences, fit)
         fit.run()
         patterns, chances = patterns._replace(log_gain=fit.gain), fit.chances
     assert fit is not None
@@ -99,7 +110,8 @@ class Shares(NamedTuple):
     ``linked`` and ``sharing`` are the pairs of each pattern (those that share a set which was
     counted among all records are left out of the latter), ``wrong`` those of entities by what is
     seen and how many of it is wrong. ``beside`` has the levels beside shared sets, ``leaked`` how
-    many pairs share one more field for the same reason, and of how many.
+    many pairs share one more field for the same reason, and of how many. ``family`` has the levels of
+    alike records, where these are a class.
     """
 
     by_set: FloatArray
@@ -111,6 +123,7 @@ class Shares(NamedTuple):
     wrong: FloatArray
     beside: FloatArray
     leaked: FloatArray
+    family: FloatArray
 
 
 class Fit:
@@ -143,6 +156,13 @@ class Fit:
         self.sets = list(sets.shared)
         self.known, self.couples, self.doubted = sets.known, sets.couples, sets.doubted
         self.n_shared = np.array(list(sets.shared.values()))
+        self.family: FloatArray | None = None
+        if sets.family:
+            texts = () if coincidences is None else coincidences.texts
+            self.sets.append(self.whole)
+            self.n_shared = np.append(self.n_shared, float(self.n_records))
+            self.family = first_levels(chances.u, texts)
+            self.family_weights = weight * self.family
         self.shared = self._masks(self.sets)
         self.leak = np.where(self._counted[:, None] | self.shared, 0.0, LEAK)
         self.loose: FloatArray = np.zeros((len(self.sets), int(self.offsets[-1]) + 1))
@@ -163,6 +183,18 @@ class Fit:
         n_fields = len(self.chances.u)
         rows = [[(one >> f) & 1 == 1 for f in range(n_fields)] for one in sets]
         return np.array(rows, dtype=bool).reshape(len(sets), n_fields)
+
+    @property
+    def whole(self) -> int:
+        """The set of all fields, which stands for the family."""
+        return (1 << len(self.chances.u)) - 1
+
+    @property
+    def kinds(self) -> IntArray:
+        """The kind of each shared set."""
+        family = np.array(self.sets, dtype=np.int64) == self.whole
+        result: IntArray = np.where(family, FAMILY, TYPED)
+        return result
 
     @property
     def wrong(self) -> FloatArray:
@@ -207,6 +239,7 @@ class Fit:
             self.loose,
             ~self._counted,
             self.tau,
+            self.family,
         )
 
     def sets_in_doubt(self) -> Sets | None:
@@ -215,10 +248,10 @@ class Fit:
         Pairs that agree on a set alone are unrelated records that share it, or records of one
         entity in which all else was replaced at once.
         """
-        whole = (1 << len(self.chances.u)) - 1
         shared, replaced = dict(zip(self.sets, self.n_shared.tolist(), strict=True)), []
+        shared.pop(self.whole, None)
         for one, n_pairs in find_doubts(self._rates()).items():
-            rest = whole & ~one
+            rest = self.whole & ~one
             may_share, may_replace = self._readings(one, rest)
             if may_share:
                 shared.setdefault(one, n_pairs)
@@ -229,7 +262,9 @@ class Fit:
             return None
         bits = (self.replaced[1:] @ (1 << np.arange(self.replaced.shape[1]))).tolist()
         replaced = [one for one in replaced if one not in bits]
-        return Sets(shared, self.known, [*bits, *replaced], self.couples, (*doubted, *replaced))
+        doubts = (*doubted, *replaced)
+        family = self.family is not None
+        return Sets(shared, self.known, [*bits, *replaced], self.couples, doubts, family)
 
     def _readings(self, agreed: int, rest: int) -> tuple[bool, bool]:
         """Tell whether a set may be shared by unrelated records, and whether the rest be replaced.
@@ -277,11 +312,14 @@ class Fit:
             exact = self.m[self.offsets[:-1]]
             taken = known.first_links(self.n_linked, self.n_records, exact)
             of_all = np.zeros(len(taken))
+            similar = known.similar(patterns, (1 - FIRST_SHARE) * patterns.number)
         else:
             pairs = self.shares.linked
             taken = known.counted(patterns, pairs)
             of_all = pairs @ (patterns.levels >= 0)
-        u, of_value = known.chances(taken, of_all, unseen)
+            by_chance = patterns.number - self.shares.linked - self.shares.sharing
+            similar = known.similar(patterns, np.maximum(by_chance, 0.0))
+        u, of_value = known.chances(taken, of_all, unseen, similar)
         if rows is None:
             self.gain = known.gains(patterns.levels, known.band, of_value)
         else:
@@ -295,9 +333,11 @@ class Fit:
         sets: IntArray = np.concatenate([self.shared @ bits, ~self.replaced @ bits]).astype(int)
         chance = np.concatenate([self.n_shared, self.n_linked * self.rho])
         log_sets = np.log(np.maximum(chance, 1e-300))
-        log_levels = np.log(np.maximum([np.append(self.typed, 1), np.append(self.m, 1)], 1e-300))
+        of_kind = [self.typed, self.m, *([] if self.family is None else [self.family])]
+        log_levels = np.log(np.maximum([np.append(levels, 1) for levels in of_kind], 1e-300))
         log_rest = float(np.log(max(self.chances.n_pairs, 1.0)))
         counts = np.concatenate([~self._counted, np.ones(len(self.replaced), dtype=bool)])
+        kinds = np.concatenate([self.kinds, np.full(len(self.replaced), ENTITIES)])
         log_tilt = np.log(np.maximum(error_counts.tilts(self.wrong, self.tau), 1e-300))
         whole = self.rows.size == self.patterns.number.size
         rows: IntArray | slice = slice(None) if whole else self.rows
@@ -310,7 +350,7 @@ class Fit:
 
         def part(first: int, last: int) -> list[FloatArray]:
             totals, found, *more = (np.zeros(shape) for shape in shapes)
-            given = place, gain, number, log_levels, log_rest, sets, log_sets, n_sets
+            given = place, gain, number, log_levels, log_rest, sets, log_sets, kinds
             how = counts, self.leak, np.exp(self.loose), log_tilt, self.offsets, first, last
             share_out(*given, *how, totals, found, linked, sharing, *more)
             return [totals, found, *more]
@@ -324,13 +364,14 @@ class Fit:
         return Shares(
             by_set=totals[:n_sets],
             by_entity=totals[n_sets:],
-            typed=found[0, :-1],
-            m=found[1, :-1],
+            typed=found[TYPED, :-1],
+            m=found[ENTITIES, :-1],
             linked=self._spread(linked),
             sharing=self._spread(sharing),
             wrong=wrong,
             beside=beside,
             leaked=leaked,
+            family=found[-1, :-1],
         )
 
     def _spread(self, of_rows: FloatArray) -> FloatArray:
@@ -360,6 +401,9 @@ class Fit:
         self.typed = self._scaled(shares.typed + self.typed_weights)
         self._maximise_beside(shares)
         self._maximise_errors(shares)
+        if self.family is not None:
+            counts = shares.family + self.family_weights
+            self.family = farther(counts, self.m, self.offsets)
 
     def _maximise_errors(self, shares: Shares) -> None:
         """Find the chances of errors by field, and how many a record has."""
@@ -436,7 +480,7 @@ class Fit:
     def _prune(self, by_entity: FloatArray) -> None:
         """Drop sets that explain few pairs, but for those that are asked about."""
         least = max(LEAST_SHARE * self.n_records, LEAST_PAIRS)
-        kept = (self.n_shared > least) | np.isin(self.sets, self.doubted)
+        kept = (self.n_shared > least) | np.isin(self.sets, (self.whole, *self.doubted))
         self.sets = [one for one, stays in zip(self.sets, kept, strict=True) if stays]
         self.n_shared, self.shared = self.n_shared[kept], self.shared[kept]
         self.leak, self.loose = self.leak[kept], self.loose[kept]

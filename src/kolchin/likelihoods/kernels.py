@@ -22,6 +22,9 @@ SMALLEST_CHANCE, LARGEST_LOG_GAIN = 1e-15, 35.0
 HOPELESS = 90.0
 """What is so much smaller than chance, by its log, stays negligible whatever else is known."""
 
+TYPED, ENTITIES, FAMILY = 0, 1, 2
+"""Kinds of sets: shared values typed twice, entities, and families of records that are alike."""
+
 SLICE_WIDTH, MOST_WIDENED, MOST_SHRUNK = 2.0, 50, 100
 
 
@@ -54,7 +57,7 @@ def share_out(
     log_rest: float,
     sets: Any,
     log_sets: Any,
-    n_shared: int,
+    kinds: Any,
     counts: Any,
     leak: Any,
     loose: Any,
@@ -72,10 +75,10 @@ def share_out(
 ) -> None:
     """Divide the pairs of patterns ``first`` to ``last`` among classes, and add up what they show.
 
-    Of the sets of fields (by bits), the first ``n_shared`` are shared by unrelated records and take
-    their chances from ``log_levels[0]``, the others are what entities have kept and take theirs
-    from ``log_levels[1]``, times the tilt of what is seen and wrong; pairs of neither are the rest.
-    ``totals`` has the pairs by set, ``found`` the levels in their fields, for sets that ``counts``;
+    Sets of fields (by bits) take their chances from ``log_levels`` of their kind. Those of kind
+    `ENTITIES` come last: what entities have kept, times the tilt of what is seen and wrong. The
+    others are shared by unrelated records; pairs of neither are the rest.
+    ``totals`` has the pairs by set, ``found`` the levels by kind, for sets that ``counts``;
     ``linked`` and ``sharing`` the pairs by pattern, ``wrong`` the linked ones by what is seen and
     how many fields are wrong. Beside a shared set, other fields agree for the same reason with
     chance ``leak``, and their levels are ``loose`` times as frequent as elsewhere; ``beside`` has
@@ -85,14 +88,15 @@ def share_out(
     missing = offsets[n_fields]
     half = n_fields // 2
     low_bits = (1 << half) - 1
-    low = np.empty((2, 1 << half))
-    high = np.empty((2, 1 << (n_fields - half)))
-    of_field = np.empty((2, n_fields))
-    weight = np.empty((2, n_fields))
+    n_kinds = log_levels.shape[0]
+    low = np.empty((n_kinds, 1 << half))
+    high = np.empty((n_kinds, 1 << (n_fields - half)))
+    of_field = np.empty((n_kinds, n_fields))
+    weight = np.empty((n_kinds, n_fields))
     parts = np.empty(sets.size)
     shared = np.empty(n_fields)
-    has_more = np.zeros(n_shared, dtype=np.bool_)
-    for k in range(n_shared):
+    has_more = np.zeros(leak.shape[0], dtype=np.bool_)
+    for k in range(leak.shape[0]):
         has_more[k] = np.any(leak[k] > 0) or np.any(loose[k] != 1)
     n_wrong = np.empty(sets.size, dtype=np.int64)
     for p in range(first, last):
@@ -103,7 +107,7 @@ def share_out(
                 shown |= 1 << f
                 if place[p, f] != offsets[f]:
                     not_exact |= 1 << f
-        for kind in range(2):
+        for kind in range(n_kinds):
             for f in range(n_fields):
                 of_field[kind, f] = log_levels[kind, place[p, f]] + gain[p, f]
             _sums(of_field[kind], 0, half, low[kind])
@@ -112,12 +116,12 @@ def share_out(
             shared[f] = np.exp(of_field[0, f])
         top = log_rest
         for k in range(sets.size):
-            kind = 0 if k < n_shared else 1
+            kind = kinds[k]
             parts[k] = log_sets[k] + low[kind, sets[k] & low_bits] + high[kind, sets[k] >> half]
             n_wrong[k] = 0
             if parts[k] < log_rest - HOPELESS:
                 continue
-            if kind == 1:
+            if kind == ENTITIES:
                 n_wrong[k] = count_bits(sets[k] & not_exact)
                 parts[k] += log_tilt[sets[k] & shown, n_wrong[k]]
             elif has_more[k]:
@@ -137,12 +141,12 @@ def share_out(
                 continue
             pairs = parts[k] * number[p] / whole
             totals[k] += pairs
-            kind = 0 if k < n_shared else 1
+            kind = kinds[k]
             if counts[k]:
                 for f in range(n_fields):
                     if sets[k] >> f & 1:
                         weight[kind, f] += pairs
-            if kind == 1:
+            if kind == ENTITIES:
                 linked[p] += pairs
                 wrong[sets[k] & shown, n_wrong[k]] += pairs
                 continue
@@ -160,8 +164,8 @@ def share_out(
                 leaked[1, k, f] += pairs
                 beside[k, place[p, f]] += pairs * (1 - same)
         for f in range(n_fields):
-            found[0, place[p, f]] += weight[0, f]
-            found[1, place[p, f]] += weight[1, f]
+            for kind in range(n_kinds):
+                found[kind, place[p, f]] += weight[kind, f]
 
 
 @compiled

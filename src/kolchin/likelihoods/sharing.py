@@ -93,7 +93,8 @@ class Sets(NamedTuple):
 
     ``known[set]`` is the number of pairs that share at least the set, where it was counted.
     ``couples`` are those of two fields that may be replaced at once; ``doubted`` are sets that are
-    asked about, however few pairs there are.
+    asked about, however few pairs there are. With a ``family``, unrelated records may be alike in
+    all fields.
     """
 
     shared: dict[int, float]
@@ -101,6 +102,12 @@ class Sets(NamedTuple):
     replaced: list[int]
     couples: tuple[int, ...] = ()
     doubted: tuple[int, ...] = ()
+    family: bool = False
+
+    def of_families(self) -> "Sets":
+        """Leave to a family of alike records what was not counted among all pairs."""
+        counted = {one: n_pairs for one, n_pairs in self.shared.items() if one in self.known}
+        return self._replace(shared=counted, family=True)
 
 
 class Counts(NamedTuple):

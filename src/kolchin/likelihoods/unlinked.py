@@ -19,7 +19,7 @@ since they are no unrelated pair.
 import numpy as np
 from numpy.typing import NDArray
 
-from kolchin.likelihoods.dependence import Dependence, log_parts
+from kolchin.likelihoods.dependence import Dependence
 from kolchin.likelihoods.kernels import add_shares
 from kolchin.parameters import FloatArray, IntArray
 
@@ -68,12 +68,7 @@ class Unlinked:
     ) -> tuple[FloatArray, FloatArray]:
         """Return what is fixed of each row, and what a pair adds that shares each other set."""
         dependence = self.dependence
-        log_typed = dependence.log_typed(place, constant)
-        ones = np.ones(len(dependence.shared))
-        parts = np.exp(
-            log_parts(log_typed, dependence.shared, ones)
-            + dependence.log_beside(log_typed, place)[:, 1:]
-        )
+        parts = np.exp(dependence.log_shared(place, constant))
         fixed = ~dependence.sampled
         share = dependence.n_shared[fixed] / self.n_pairs
         base: FloatArray = 1 - share.sum() + parts[:, fixed] @ share
