@@ -7,13 +7,29 @@ an entity, rises from exact to different.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
+from kolchin.comparison.kinds.long_texts import HOW_THEY_DIFFER
 from kolchin.parameters import FloatArray, IntArray
+
+WAYS = len(HOW_THEY_DIFFER)
 
 RISE = 2.0
 """At the start, each level of a text is so many times more frequent than the one that is nearer."""
+
+
+def steps_of(n_levels: int, is_text: bool) -> IntArray:
+    """Return how far from exact each level is, in steps; those of one similarity are as far.
+
+    >>> steps_of(8, is_text=True).tolist(), steps_of(4, is_text=False).tolist()
+    ([0, 1, 1, 1, 2, 2, 2, 3], [0, 1, 2, 3])
+    """
+    levels = np.arange(n_levels)
+    if not is_text or n_levels % WAYS != 2:
+        return levels
+    return (levels + WAYS - 1) // WAYS
 
 
 def first_levels(u: Sequence[FloatArray], texts: Sequence[int]) -> FloatArray:
@@ -29,7 +45,7 @@ def first_levels(u: Sequence[FloatArray], texts: Sequence[int]) -> FloatArray:
     for f, by_chance in enumerate(u):
         alike = np.zeros(by_chance.size)
         if f in texts:
-            near = RISE ** np.arange(by_chance.size - 2)
+            near = RISE ** steps_of(by_chance.size, is_text=True)[1:-1].astype(float)
             alike[1:-1] = near / near.sum() / 2
             alike[-1] = 0.5
         else:
@@ -38,18 +54,27 @@ def first_levels(u: Sequence[FloatArray], texts: Sequence[int]) -> FloatArray:
     return np.concatenate(result)
 
 
-def farther(counts: FloatArray, m: FloatArray, offsets: IntArray) -> FloatArray:
+def farther(
+    counts: FloatArray, m: FloatArray, offsets: IntArray, texts: Sequence[int] = ()
+) -> FloatArray:
     """Return the chances of levels that are most likely, given counts, of those that rise over m.
+
+    Those of texts rise by `RISE` from similarity to similarity at least; within one, they are as
+    they were counted.
 
     >>> m, offsets = np.array([0.5, 0.3, 0.2]), np.array([0, 3])
     >>> farther(np.array([10.0, 2.0, 8.0]), m, offsets).round(3).tolist()
     [0.375, 0.225, 0.4]
     """
     result = np.empty(counts.size)
-    for a, b in zip(offsets[:-1], offsets[1:], strict=True):
-        base = np.maximum(m[a:b], 1e-12)
-        chances = base * _rising(counts[a:b] / base, base)
-        result[a:b] = chances / chances.sum()
+    for f, (a, b) in enumerate(pairwise(offsets)):
+        steps = steps_of(int(b - a), f in texts)
+        base = np.bincount(steps, np.maximum(m[a:b], 1e-12))
+        if f in texts:
+            base = base * RISE ** np.arange(base.size)
+        by_step = np.bincount(steps, counts[a:b])
+        chances = base * _rising(by_step / base, base)
+        result[a:b] = (chances / chances.sum())[steps] * counts[a:b] / by_step[steps]
     return result
 
 

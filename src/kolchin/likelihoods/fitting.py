@@ -110,8 +110,8 @@ class Shares(NamedTuple):
     ``linked`` and ``sharing`` are the pairs of each pattern (those that share a set which was
     counted among all records are left out of the latter), ``wrong`` those of entities by what is
     seen and how many of it is wrong. ``beside`` has the levels beside shared sets, ``leaked`` how
-    many pairs share one more field for the same reason, and of how many. ``family`` has the levels of
-    alike records, where these are a class.
+    many pairs share one more field for the same reason, and of how many. ``family`` has the levels
+    of alike records, where these are a class.
     """
 
     by_set: FloatArray
@@ -403,7 +403,8 @@ class Fit:
         self._maximise_errors(shares)
         if self.family is not None:
             counts = shares.family + self.family_weights
-            self.family = farther(counts, self.m, self.offsets)
+            texts = () if self.coincidences is None else self.coincidences.texts
+            self.family = farther(counts, self.m, self.offsets, texts)
 
     def _maximise_errors(self, shares: Shares) -> None:
         """Find the chances of errors by field, and how many a record has."""
