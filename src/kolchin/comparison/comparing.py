@@ -102,6 +102,11 @@ class Portion(NamedTuple):
         return Place(self.store, f"pairs-{self.number}", f"which-{self.number}")
 
     @property
+    def within(self) -> str:
+        """The name of what came out of the portion's pairs that are not possible."""
+        return f"within-{self.number}"
+
+    @property
     def own(self) -> str:
         """The name of the portion's outcomes, each once, and of which of them pairs have."""
         return f"own-{self.number}"
@@ -115,16 +120,36 @@ class Portion(NamedTuple):
         return pairs[inside], np.ones(np.count_nonzero(inside), dtype=np.uint8)
 
 
+class Within(NamedTuple):
+    """What came out of comparing pairs that are never of one entity, and how many have it.
+
+    There are none where all pairs are possible.
+    """
+
+    levels: Levels
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, levels: Levels, counts: NDArray[np.int64]) -> "Within":
+        """Put equal levels together."""
+        if not len(levels):
+            return cls(levels, counts)
+        rows, which = find_distinct_rows(list(levels.T))
+        return cls(levels[rows], np.bincount(which, counts, rows.size).astype(np.int64))
+
+
 class Compared(NamedTuple):
     """What came out of comparing: levels and bands of each outcome, and the pairs that have it.
 
     ``counts`` are how many pairs have an outcome, and how many of these one or two keys found.
+    ``within`` are the pairs that cannot be of one entity.
     """
 
     parts: Parts
     levels: Levels
     bands: Levels
     counts: NDArray[np.int64]
+    within: Within
 
 
 class Own(NamedTuple):
@@ -153,7 +178,10 @@ def compared(work: Work, candidates: Candidates, tools: Tools) -> Compared:
     work.run(_renumber, list(zip(portions, numbers, strict=True)))
     work.store.delete(*(one.own for one in portions))
     parts = Parts([one.place for one in portions], bounds, counts[:, 0])
-    return Compared(parts, levels, bands, counts)
+    within = [work.store.get(one.within) for one in portions]
+    work.store.delete(*(one.within for one in portions))
+    never = Within.of(*(np.concatenate(arrays) for arrays in zip(*within, strict=True)))
+    return Compared(parts, levels, bands, counts, never)
 
 
 def _check_sendable(comparing: Sequence[Comparing]) -> None:
@@ -174,7 +202,10 @@ def _compare(portion: Portion) -> None:
     tools: Tools = held(portion.store, TOOLS)
     pairs, n_found = portion.pairs()
     kept = tools.possible.keeps(pairs)
-    pairs, n_found = pairs[kept], n_found[kept]
+    never, _ = tools.outcomes(np.ascontiguousarray(pairs[~kept]))
+    within = Within.of(never, np.ones(len(never), dtype=np.int64))
+    portion.store.put(portion.within, within)
+    pairs, n_found = np.ascontiguousarray(pairs[kept]), n_found[kept]
     levels, bands = tools.outcomes(pairs)
     rows, which = find_distinct_rows([*levels.T, *bands.T])
     counts = [np.bincount(which, weights=seen, minlength=rows.size) for seen in _seen(n_found)]

@@ -12,7 +12,7 @@ from kolchin.comparison.blocking.blocked_pairs import Candidates, find
 from kolchin.comparison.blocking.missed_links import likely_links, missed_share
 from kolchin.comparison.blocking.pair_budget import Used
 from kolchin.comparison.compared_pairs import Parts
-from kolchin.comparison.comparing import Compared, Tools, compared, tools_for
+from kolchin.comparison.comparing import Compared, Tools, Within, compared, tools_for
 from kolchin.comparison.kinds.base import MISSING, Floats, Levels
 from kolchin.comparison.kinds.preparing import Prepared, prepare_all
 from kolchin.comparison.levels.level_chances import Bands, agreeing_pairs, bands_among, chances
@@ -102,6 +102,9 @@ class Comparisons:
         Whether each record has a value of each field.
     possible
         Which pairs may be of one entity.
+    within
+        What came out of comparing candidates that are never of one entity, as those of one source
+        may be: what unrelated records have in common that are alike.
     report
         How the candidates were found.
     """
@@ -121,6 +124,7 @@ class Comparisons:
     agrees: tuple[NDArray[np.bool_], ...]
     shows: NDArray[np.bool_]
     possible: Possible
+    within: Within
     report: CandidateReport
 
     @property
@@ -275,6 +279,7 @@ def _assembled(
         together=agreeing_pairs([one.codes for one in used], rng, possible),
         shows=shows,
         possible=possible,
+        within=compared.within,
         report=CandidateReport(n_records, n_pairs, candidates.keys, 0, 0.0),
     )
     likely = likely_links(compared.levels, compared.bands, tuple(u), band_u, band_m, n_records)

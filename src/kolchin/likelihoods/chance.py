@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin.comparison import Comparisons
+from kolchin.likelihoods.families import Family, family_of
 from kolchin.likelihoods.sharing import Patterns
 from kolchin.parameters import FloatArray
 from kolchin.records.fields.declarations import Words
@@ -41,7 +42,8 @@ class Coincidences(NamedTuple):
     one at all. ``band[p, f]`` is the band of pattern p where it agrees or is near. ``near[f]``
     divides pairs that differ among the other levels, ``in_band[f]`` those of near levels among
     bands. ``possible[f]`` is the share of pairs that may be of one entity, ``texts`` are the fields
-    of which it is learnt how often unrelated texts are similar.
+    of which it is learnt how often unrelated texts are similar, ``family`` what alike
+    records have in common, where pairs show it that are never of one entity.
     """
 
     agreeing: tuple[FloatArray, ...]
@@ -52,6 +54,7 @@ class Coincidences(NamedTuple):
     in_band: tuple[FloatArray, ...]
     possible: Sequence[float]
     texts: tuple[int, ...] = ()
+    family: Family | None = None
 
     @classmethod
     def of(cls, comparisons: Comparisons, band: NDArray[np.int8]) -> "Coincidences":
@@ -69,7 +72,8 @@ class Coincidences(NamedTuple):
         texts = [f for f, field in enumerate(comparisons.fields) if isinstance(field, Words)]
         several = len(comparisons.fields) > 1
         found = agreeing, comparisons.band_m, n_shown, band, near, comparisons.in_band
-        return cls(*found, shares, tuple(texts) if several else ())
+        known = tuple(texts) if several else ()
+        return cls(*found, shares, known, family_of(comparisons, known))
 
     def first_links(self, n_linked: float, n_records: int, exact: FloatArray) -> list[FloatArray]:
         """Guess how many pairs that agree are of one entity, by field and band."""

@@ -8,16 +8,60 @@ an entity, rises from exact to different.
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
+from kolchin.comparison import Comparisons
 from kolchin.comparison.kinds.long_texts import HOW_THEY_DIFFER
 from kolchin.parameters import FloatArray, IntArray
+
+FEWEST_NEVER, TURNS_OF_NEVER = 20.0, 40
 
 WAYS = len(HOW_THEY_DIFFER)
 
 RISE = 2.0
 """At the start, each level of a text is so many times more frequent than the one that is nearer."""
+
+
+class Family(NamedTuple):
+    """Chances of levels between alike records, and how many pairs of them there are."""
+
+    levels: FloatArray
+    n_pairs: float
+
+
+def family_of(comparisons: Comparisons, texts: Sequence[int]) -> Family | None:
+    """Learn alike records from pairs that are never of one entity, as those of a source may be.
+
+    They show what alike records have in common without any links among them. Returns what is then
+    expected of the pairs that may be of one entity; none where there are no such pairs.
+    """
+    levels, counts = comparisons.within.levels, comparisons.within.counts.astype(float)
+    if not texts or counts.sum() < FEWEST_NEVER:
+        return None
+    n, u = len(comparisons.shows), comparisons.u
+    whole, share = n * (n - 1) / 2, comparisons.possible.share(np.ones(n, dtype=np.bool_))
+    offsets = np.concatenate([[0], np.cumsum([one.size for one in u])])
+    place = np.where(levels >= 0, levels + offsets[:-1], offsets[-1])
+    log_chance = _log_of(np.concatenate(u), place) + np.log((1 - share) * whole)
+    family = Family(first_levels(u, texts), counts.sum() / 2)
+    weights = family.levels * FEWEST_NEVER
+    for _ in range(TURNS_OF_NEVER):
+        odds = _log_of(family.levels, place) + np.log(max(family.n_pairs, 1e-9)) - log_chance
+        alike = counts / (1 + np.exp(-np.clip(odds, -500, 500)))
+        seen = np.zeros(int(offsets[-1]) + 1)
+        np.add.at(seen, place, alike[:, None])
+        total = seen[:-1] + weights
+        sums = np.add.reduceat(total, offsets[:-1])
+        family = Family(total / np.repeat(sums, np.diff(offsets)), float(alike.sum()))
+    return family._replace(n_pairs=family.n_pairs * share / (1 - share))
+
+
+def _log_of(levels: FloatArray, place: IntArray) -> FloatArray:
+    """Return the log chance of patterns of independent fields; the last place is of gaps."""
+    result: FloatArray = np.append(np.log(np.maximum(levels, 1e-300)), 0.0)[place].sum(axis=1)
+    return result
 
 
 def steps_of(n_levels: int, is_text: bool) -> IntArray:

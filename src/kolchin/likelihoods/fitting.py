@@ -68,6 +68,10 @@ FAR_MORE = 2.0
 NEGLIGIBLE = 1e-4
 """Patterns of which fewer pairs are linked or share anything are looked at now and then only."""
 
+MOST_ALIKE = 1.5
+"""Alike records of two sources are at most so many times what those within sources lead to expect:
+within a source, style is one as well."""
+
 RANGE = 1 << 15
 """So many patterns are looked at in one go."""
 
@@ -157,12 +161,14 @@ class Fit:
         self.known, self.couples, self.doubted = sets.known, sets.couples, sets.doubted
         self.n_shared = np.array(list(sets.shared.values()))
         self.family: FloatArray | None = None
+        self.most_alike = np.inf
         if sets.family:
             texts = () if coincidences is None else coincidences.texts
             self.sets.append(self.whole)
             self.n_shared = np.append(self.n_shared, float(self.n_records))
             self.family = first_levels(chances.u, texts)
             self.family_weights = weight * self.family
+            self._learn_of_unrelated(coincidences)
         self.shared = self._masks(self.sets)
         self.leak = np.where(self._counted[:, None] | self.shared, 0.0, LEAK)
         self.loose: FloatArray = np.zeros((len(self.sets), int(self.offsets[-1]) + 1))
@@ -178,6 +184,15 @@ class Fit:
             self.m, self.tau, self.n_linked = before.m.copy(), before.tau, before.n_linked
         elif coincidences is not None:
             self.learn_chance()
+
+    def _learn_of_unrelated(self, coincidences: Coincidences | None) -> None:
+        """Learn what alike records have in common from pairs that are certainly unrelated."""
+        known = None if coincidences is None else coincidences.family
+        if known is None:
+            return
+        self.family, self.n_shared[-1] = known.levels, known.n_pairs
+        self.family_weights = np.minimum(known.n_pairs, self.n_records) * known.levels
+        self.most_alike = MOST_ALIKE * known.n_pairs
 
     def _masks(self, sets: list[int]) -> Masks:
         n_fields = len(self.chances.u)
@@ -387,6 +402,8 @@ class Fit:
 
     def _maximise(self, shares: Shares) -> None:
         self.n_shared = shares.by_set.copy()
+        if self.family is not None:
+            self.n_shared[-1] = min(self.n_shared[-1], self.most_alike)
         counted = self._counted
         for k in np.flatnonzero(counted):
             # Pairs that agree on little are seldom candidates: these were counted among all.
