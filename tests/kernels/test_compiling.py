@@ -43,6 +43,28 @@ def test_a_changed_callee_is_noticed(tmp_path: Path) -> None:
     assert answer(tmp_path) == [20, 1, 0]
 
 
+NAMED = (
+    "from typing import NamedTuple\nfrom pack.compiling import compiled\n\n\n"
+    "class {name}(NamedTuple):\n    value: float\n\n\n"
+    "@compiled\ndef three(given):\n    return given.value\n\n\n"
+    "def two():\n    return int(three({name}({value})))\n\n\ntwo.stats = three.stats\n"
+)
+
+
+def test_types_that_are_there_no_more_are_no_fault(tmp_path: Path) -> None:
+    """What another release has kept in the same place speaks of types that this one has not."""
+    package = tmp_path / "pack"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "compiling.py").write_bytes(Path(compiling.__file__).read_bytes())
+    (package / "caller.py").write_text(NAMED.format(name="Given", value=1))
+    assert answer(tmp_path) == [1, 0, 1]
+    assert answer(tmp_path) == [1, 1, 0]
+    (package / "caller.py").write_text(NAMED.format(name="Other", value=2))
+    assert answer(tmp_path) == [2, 0, 1]
+    assert answer(tmp_path) == [2, 1, 0]
+
+
 def test_numba_alone_does_not_notice(tmp_path: Path) -> None:
     """Else there would be no need of a stamp."""
     package = tmp_path / "pack"

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-import kolchin as kp
-from kolchin.likelihoods.chance import FALL_DOUBT, FEWEST_SIMILAR, learnt_fall
+from kolchin.likelihoods.chance import FALL_DOUBT, FEWEST_SIMILAR, Coincidences, learnt_fall
 from kolchin.likelihoods.families import farther, first_levels
+from kolchin.likelihoods.fitting import Fit
+from kolchin.likelihoods.sharing import Chances, Patterns, Sets
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -51,31 +52,60 @@ def test_similar_texts_by_chance_are_the_mode_of_what_is_known():
         assert np.log(rate) == pytest.approx(x[density.argmax()], abs=1e-3)
 
 
-def products(n_lines=60, seed=3):
-    """Lines of three models that share maker and words, each model in two shops."""
+U = (
+    np.array([1e-5, 1e-5, 1e-4, 5e-4, 2e-3, 1 - 2.61e-3]),
+    np.array([0.04, 0.96]),
+    np.array([0.01, 0.02, 0.08, 0.89]),
+)
+OF_LINKS = (
+    np.array([0.4, 0.4, 0.08, 0.04, 0.02, 0.06]), np.array([0.99, 0.01]),
+    np.array([0.1, 0.2, 0.6, 0.1]),
+)  # fmt: skip
+OF_FAMILIES = (
+    np.array([0.0, 0.03, 0.05, 0.15, 0.25, 0.52]), np.array([0.97, 0.03]),
+    np.array([0.05, 0.2, 0.6, 0.15]),
+)  # fmt: skip
+N_RECORDS, N_LINKS, N_ALIKE = 1_000, 400, 1_500
+
+
+def drawn_pairs(seed):
+    """Count the patterns of pairs by chance, of families, of entities; return them with chance."""
     rng = np.random.default_rng(seed)
-    words = [f"{a}{b}{c}{d}" for a in "bdgklmprst" for b in "aeiou" for c in "lnrx" for d in "aeo"]
-    rows = []
-    for line in range(n_lines):
-        own, maker = rng.choice(words, 4, replace=False), f"maker {line % 12}"
-        price = np.exp(rng.normal(4, 1))
-        for model in range(3):
-            code = f"{own[0][:2]}{rng.integers(100, 999)}"
-            for _ in range(2):
-                kept = [word for word in own if rng.random() < 0.8]
-                shown = f"{price * rng.uniform(0.9, 1.1):.2f}"
-                rows.append((" ".join([*kept, code]), maker, shown, 3 * line + model))
-    return {
-        name: [row[k] for row in rows] for k, name in enumerate(["name", "maker", "price", "is"])
-    }
+    levels = np.array(list(np.ndindex(6, 2, 4)), dtype=np.int8)
+    expected = np.zeros(len(levels))
+    n_pairs = N_RECORDS * (N_RECORDS - 1) / 2
+    for total, chances in ((n_pairs, U), (N_ALIKE, OF_FAMILIES), (N_LINKS, OF_LINKS)):
+        expected += total * np.prod([of[levels[:, f]] for f, of in enumerate(chances)], axis=0)
+    number = rng.poisson(expected).astype(float)
+    gain = -np.log(np.column_stack([u[levels[:, f]] for f, u in enumerate(U)]))
+    agrees = (np.arange(6) < 3, np.arange(2) < 1, np.arange(4) < 2)
+    chances = Chances(N_RECORDS, U, agrees, np.ones(8), np.zeros((3, 3)))
+    exact = [float(number[levels[:, f] == 0].sum()) for f in range(3)]
+    known = Coincidences(
+        agreeing=tuple(np.array([pairs]) for pairs in exact), share=(np.ones(1),) * 3,
+        n_shown=np.full(3, float(N_RECORDS)), band=np.zeros(levels.shape, dtype=np.int8),
+        near=tuple(u[1:] / u[1:].sum() for u in U), in_band=tuple(np.zeros((u.size, 1)) for u in U),
+        texts=(0,),
+    )  # fmt: skip
+    kept = number > 0
+    known = known._replace(band=known.band[kept])
+    return Patterns(levels[kept], gain[kept], number[kept]), chances, known
 
 
-def test_models_of_a_line_are_not_one_product():
-    table = products()
-    fields = [kp.Words("name"), kp.Text("maker"), kp.Number("price")]
-    result = kp.resolve(
-        table, fields=fields, truth="is", chains=2, draws=200, seed=1, progress=False
-    )
-    found = result.summary()["n_entities"]
-    assert found["q05"] <= 180 <= found["q95"] + 2
-    assert result.evaluate()["pairs"]["f1"] > 0.9
+def fitted(seed, family):
+    patterns, chances, known = drawn_pairs(seed)
+    fit = Fit(patterns, chances, Sets({}, {}, [], family=family), known)
+    fit.run()
+    return fit
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_pairs_of_families_are_told_from_links(seed):
+    fit = fitted(seed, family=True)
+    assert fit.n_linked == pytest.approx(N_LINKS, rel=0.3)
+    assert fit.n_shared[-1] == pytest.approx(N_ALIKE, rel=0.3)
+    assert fit.m[0] == pytest.approx(OF_LINKS[0][0], abs=0.1)
+
+
+def test_without_a_family_its_pairs_pass_for_links():
+    assert fitted(0, family=False).n_linked > 2 * N_LINKS

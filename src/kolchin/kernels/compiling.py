@@ -40,6 +40,9 @@ class StampedCache(FunctionCache):
         super().__init__(function)
         stamp = source_stamp(Path(function.__code__.co_filename))
         self._cache_file = IndexDataCacheFile(self.cache_path, self._impl.filename_base, stamp)
+        # What is of another version is never unpickled: its arguments may be of types that are
+        # there no more, as when another release was installed in the same place before.
+        self._cache_file._version = (self._cache_file._version, stamp)
 
 
 def compile_with(**options: Any) -> Callable[[Function], Function]:

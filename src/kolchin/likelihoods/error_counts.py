@@ -156,6 +156,31 @@ def fit_wrong(
     return wrong
 
 
+def expected_errors(
+    pairs: FloatArray, wrong: FloatArray, tau: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the expected records by number of errors, and errors by field that is hidden.
+
+    ``pairs[V, k]`` show the fields V (by bits), k of them wrong.
+    """
+    n_fields = wrong.size
+    chances = count_chances(wrong)
+    weight = np.append(np.exp(tau - tau.max()), np.zeros(n_fields + 1))
+    seen, k = np.nonzero(pairs)
+    others = len(chances) - 1 - seen
+    numbers = k[:, None] + np.arange(n_fields + 1)
+    rates = chances[others] * weight[numbers]
+    rates *= (pairs[seen, k] / np.maximum(rates.sum(axis=1), 1e-300))[:, None]
+    records = np.bincount(numbers.ravel(), rates.ravel(), 2 * n_fields + 1).astype(float)
+    hidden = np.zeros(n_fields)
+    for f, chance in enumerate(wrong):
+        rows = others >> f & 1 == 1
+        own = others[rows]
+        part = chances[own ^ (1 << f), :-1] / np.maximum(chances[own, 1:], 1e-300)
+        hidden[f] = chance * float((part * rates[rows, 1:]).sum())
+    return records[: n_fields + 1], hidden
+
+
 def _marginal(wrong: FloatArray, tau: FloatArray) -> FloatArray:
     """Return the chance that each field is wrong, given how numbers of errors are weighed."""
     weight = np.exp(tau - tau.max())

@@ -72,6 +72,10 @@ MOST_ALIKE = 1.5
 """Alike records of two sources are at most so many times what those within sources lead to expect:
 within a source, style is one as well."""
 
+SETTLED = 2
+"""In the first steps the levels of entities stay as they are expected, until those of alike records
+are found: what may be either is of a family."""
+
 RANGE = 1 << 15
 """So many patterns are looked at in one go."""
 
@@ -163,10 +167,9 @@ class Fit:
         self.family: FloatArray | None = None
         self.most_alike = np.inf
         if sets.family:
-            texts = () if coincidences is None else coincidences.texts
             self.sets.append(self.whole)
             self.n_shared = np.append(self.n_shared, float(self.n_records))
-            self.family = first_levels(chances.u, texts)
+            self.family = first_levels(chances.u, self.texts)
             self.family_weights = weight * self.family
             self._learn_of_unrelated(coincidences)
         self.shared = self._masks(self.sets)
@@ -180,8 +183,11 @@ class Fit:
         self.n_linked = FIRST_LINKS * self.most_links
         self.shares: Shares | None = None
         self.rows: IntArray = np.arange(patterns.number.size)
+        self.continued = before is not None
         if before is not None:
             self.m, self.tau, self.n_linked = before.m.copy(), before.tau, before.n_linked
+            if self.family is not None and before.family is not None:
+                self.family, self.n_shared[-1] = before.family, before.n_shared[-1]
         elif coincidences is not None:
             self.learn_chance()
 
@@ -205,6 +211,11 @@ class Fit:
         return (1 << len(self.chances.u)) - 1
 
     @property
+    def texts(self) -> tuple[int, ...]:
+        """The fields whose values are texts of many words."""
+        return () if self.coincidences is None else self.coincidences.texts
+
+    @property
     def kinds(self) -> IntArray:
         """The kind of each shared set."""
         family = np.array(self.sets, dtype=np.int64) == self.whole
@@ -223,7 +234,8 @@ class Fit:
             if step == 0 or step - 1 in PRUNED_AT or step == STEPS - 1:
                 self.rows = np.arange(self.patterns.number.size)
             self.shares = self._shares()
-            self._maximise(self.shares)
+            settles = self.family is not None and not self.continued and step < SETTLED
+            self._maximise(self.shares, settles)
             if step == 0 or step in PRUNED_AT or step == STEPS - 2:
                 self.learn_chance()
             else:
@@ -334,6 +346,8 @@ class Fit:
             of_all = pairs @ (patterns.levels >= 0)
             by_chance = patterns.number - self.shares.linked - self.shares.sharing
             similar = known.similar(patterns, np.maximum(by_chance, 0.0))
+        # Pairs that are never of one entity show how often unrelated texts are similar.
+        similar = similar if known.family is None else None
         u, of_value = known.chances(taken, of_all, unseen, similar)
         if rows is None:
             self.gain = known.gains(patterns.levels, known.band, of_value)
@@ -400,7 +414,7 @@ class Fit:
         """Which shared sets were counted among all pairs of records."""
         return np.array([one in self.known for one in self.sets], dtype=bool)
 
-    def _maximise(self, shares: Shares) -> None:
+    def _maximise(self, shares: Shares, settles: bool = False) -> None:
         self.n_shared = shares.by_set.copy()
         if self.family is not None:
             self.n_shared[-1] = min(self.n_shared[-1], self.most_alike)
@@ -417,15 +431,15 @@ class Fit:
         self.rho = rho / rho.sum()
         self.typed = self._scaled(shares.typed + self.typed_weights)
         self._maximise_beside(shares)
-        self._maximise_errors(shares)
+        if not settles:
+            self._maximise_errors(shares)
         if self.family is not None:
             counts = shares.family + self.family_weights
-            texts = () if self.coincidences is None else self.coincidences.texts
-            self.family = farther(counts, self.m, self.offsets, texts)
+            self.family = farther(counts, self.m, self.offsets, self.texts)
 
     def _maximise_errors(self, shares: Shares) -> None:
         """Find the chances of errors by field, and how many a record has."""
-        records, hidden = self._hidden_errors(shares.wrong)
+        records, hidden = error_counts.expected_errors(shares.wrong, self.wrong, self.tau)
         counted = shares.m + self.m_weights
         first, ends = self.offsets[:-1], self.offsets[1:]
         prior_right = self.m_weights[first]
@@ -444,25 +458,6 @@ class Fit:
             near = counted[a + 1 : b]
             self.m[a] = 1 - wrong[f]
             self.m[a + 1 : b] = wrong[f] * near / near.sum()
-
-    def _hidden_errors(self, wrong: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the expected records by number of errors, and errors by field that is hidden."""
-        n_fields = self.wrong.size
-        chances = error_counts.count_chances(self.wrong)
-        weight = np.append(np.exp(self.tau - self.tau.max()), np.zeros(n_fields + 1))
-        seen, k = np.nonzero(wrong)
-        others = len(chances) - 1 - seen
-        numbers = k[:, None] + np.arange(n_fields + 1)
-        rates = chances[others] * weight[numbers]
-        rates *= (wrong[seen, k] / np.maximum(rates.sum(axis=1), 1e-300))[:, None]
-        records = np.bincount(numbers.ravel(), rates.ravel(), 2 * n_fields + 1).astype(float)
-        hidden = np.zeros(n_fields)
-        for f, chance in enumerate(self.wrong):
-            rows = others >> f & 1 == 1
-            own = others[rows]
-            part = chances[own ^ (1 << f), :-1] / np.maximum(chances[own, 1:], 1e-300)
-            hidden[f] = chance * float((part * rates[rows, 1:]).sum())
-        return records[: n_fields + 1], hidden
 
     def _maximise_beside(self, shares: Shares) -> None:
         """Find what records that share a set have in common besides."""
