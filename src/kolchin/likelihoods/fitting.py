@@ -14,7 +14,7 @@ from kolchin.likelihoods import error_counts
 from kolchin.likelihoods.chance import FIRST_SHARE, Coincidences
 from kolchin.likelihoods.dependence import Dependence, Masks, typed_twice
 from kolchin.likelihoods.doubts import Rates, find_doubts
-from kolchin.likelihoods.families import farther, first_levels
+from kolchin.likelihoods.families import farther, first_levels, nearer
 from kolchin.likelihoods.kernels import (
     ENTITIES,
     FAMILY,
@@ -456,6 +456,8 @@ class Fit:
         self.tau = error_counts.falling(tau)
         for f, (a, b) in enumerate(zip(first, ends, strict=True)):
             near = counted[a + 1 : b]
+            if f in self.texts[:1]:
+                near = nearer(near)
             self.m[a] = 1 - wrong[f]
             self.m[a + 1 : b] = wrong[f] * near / near.sum()
 
