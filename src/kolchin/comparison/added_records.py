@@ -18,6 +18,7 @@ from kolchin.comparison.comparing import tools_for
 from kolchin.comparison.comparisons import Comparisons
 from kolchin.comparison.kinds.base import Levels
 from kolchin.comparison.kinds.preparing import Prepared, prepare_all
+from kolchin.comparison.levels.companions import companions_of, with_companions
 from kolchin.comparison.levels.level_chances import Bands, bands_of
 from kolchin.comparison.levels.possible_pairs import Possible
 from kolchin.comparison.levels.repeated_words import mark_told
@@ -52,10 +53,14 @@ def compare_added(
     prepared = mark_told(prepare_all(records, None))
     used = [one for one in prepared if one.comparing is not None]
     earlier = [one for one in mark_told(prepare_all(before, None)) if one.comparing is not None]
+    companions = companions_of(earlier)
     bands = [_as_before(old, new) for old, new in zip(earlier, used, strict=True)]
     couples = tuple(couple_of(used, f, g) for f, g in known.swappable)
     pairs = _pairs_of(prepared, known, is_added, keys)
-    tools = tools_for(used, couples, bands, len(pairs), Possible.of(len(records)))
+    tools = tools_for(
+        *(used, couples, with_companions(bands, companions), companions, len(pairs)),
+        Possible.of(len(records)),
+    )
     shows = np.column_stack([one.codes >= 0 for one in used])
     return Added(pairs, *tools.outcomes(pairs), shows)
 

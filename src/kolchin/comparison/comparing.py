@@ -16,6 +16,7 @@ from kolchin.comparison.compared_pairs import Parts, Place
 from kolchin.comparison.distinct_rows import find_distinct_rows
 from kolchin.comparison.kinds.base import Codes, Comparing, Levels
 from kolchin.comparison.kinds.preparing import Prepared
+from kolchin.comparison.levels.companions import Companions, mark_companions
 from kolchin.comparison.levels.level_chances import Bands, bands_of_pairs
 from kolchin.comparison.levels.pair_levels import Frequent, compare_pairs, frequent_forms
 from kolchin.comparison.levels.possible_pairs import Possible
@@ -35,7 +36,8 @@ TOOLS = "tools"
 class Tools(NamedTuple):
     """All that comparing takes: by field how, the frequent forms and the codes; couples; bands.
 
-    Pairs that are not ``possible`` are left out.
+    ``companions`` are the texts that other fields go with; pairs that are not ``possible`` are left
+    out.
     """
 
     comparing: list[Comparing]
@@ -43,6 +45,7 @@ class Tools(NamedTuple):
     codes: list[Codes]
     couples: tuple[Couple, ...]
     bands: tuple[Bands, ...]
+    companions: Companions
     possible: Possible
 
     def outcomes(self, pairs: NDArray[np.int32]) -> tuple[Levels, Levels]:
@@ -59,6 +62,9 @@ class Tools(NamedTuple):
                 bands[first:last, f] = bands_of_pairs(of_field, codes, *part)
 
         over_ranges(write, len(pairs))
+        apart = {g: self.comparing[g].different for g in self.companions.values()}
+        last = [of_field.u.size - 1 for of_field in self.bands]
+        mark_companions(levels, bands, self.companions, apart, last)
         return levels, bands
 
 
@@ -66,6 +72,7 @@ def tools_for(
     used: Sequence[Prepared],
     couples: tuple[Couple, ...],
     bands: Sequence[Bands],
+    companions: Companions,
     n_pairs: int,
     possible: Possible,
 ) -> Tools:
@@ -74,7 +81,7 @@ def tools_for(
     codes = [one.codes for one in used]
     frequent = [frequent_forms(kind, of, n_pairs) for kind, of in zip(kinds, codes, strict=True)]
     light = [_light(kind) for kind in kinds]
-    return Tools(light, frequent, codes, couples, tuple(bands), possible)
+    return Tools(light, frequent, codes, couples, tuple(bands), companions, possible)
 
 
 def _light(comparing: Comparing) -> Comparing:

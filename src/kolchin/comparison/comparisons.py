@@ -15,6 +15,12 @@ from kolchin.comparison.compared_pairs import Parts
 from kolchin.comparison.comparing import Compared, Tools, Within, compared, tools_for
 from kolchin.comparison.kinds.base import MISSING, Floats, Levels
 from kolchin.comparison.kinds.preparing import Prepared, prepare_all
+from kolchin.comparison.levels.companions import (
+    chances_beside,
+    companions_of,
+    with_companions,
+    without_alike,
+)
 from kolchin.comparison.levels.level_chances import Bands, agreeing_pairs, bands_among, chances
 from kolchin.comparison.levels.possible_pairs import Possible
 from kolchin.comparison.levels.repeated_words import mark_told
@@ -79,7 +85,8 @@ class Comparisons:
         speaks for both.
     outcome_bands
         By outcome and field, the band of the frequency of the value on which records agree, or of
-        the more frequent of two that are near (0: the rarest); 0 for the last levels.
+        the more frequent of two that are near (0: the rarest); 0 for the last levels. The
+        last band has the pairs whose texts are alike, in fields that go with one (`companions`).
     found
         By outcome, how many pairs have it, and how many of these one key or two keys found.
     level_names
@@ -221,9 +228,10 @@ def compare(
     tell(f"comparing {about}{candidates.n_pairs:,} candidate pairs")
     used = [one for one in prepared if one.comparing is not None]
     couples = couples_of(used)
+    companions = companions_of(used)
     possible = Possible.of(len(records), sources)
-    bands = [bands_among(one, possible) for one in used]
-    tools = tools_for(used, couples, bands, candidates.n_pairs, possible)
+    bands = with_companions([bands_among(one, possible) for one in used], companions)
+    tools = tools_for(used, couples, bands, companions, candidates.n_pairs, possible)
     found = compared(work, candidates, tools)
     rng = np.random.default_rng(seed)
     return _assembled(used, candidates, tools, found, rng)
@@ -243,14 +251,18 @@ def _assembled(
     """Add what chance does, and what the keys may have missed."""
     n_records, possible = used[0].codes.size, tools.possible
     bands: Sequence[Bands] = tools.bands
-    couples = tools.couples
+    couples, companions = tools.couples, tools.companions
     random = possible.random_pairs(rng)
     comparing = [one.comparing for one in used if one.comparing is not None]
     levels = [
         chances(kind, one, of_field, random, possible)
         for kind, one, of_field in zip(comparing, used, bands, strict=True)
     ]
+    levels = chances_beside(levels, used, bands, companions, random)
+    outcomes = compared.levels, compared.bands, compared.counts[:, 0]
     shows = np.column_stack([one.codes >= 0 for one in used])
+    shares = [possible.share(shown) for shown in shows.T]
+    bands = without_alike(bands, levels, companions, outcomes, shows.sum(axis=0), shares)
     u = [of_field.of_level for of_field in levels]
     in_band = [of_field.in_band for of_field in levels]
     names = [kind.names for kind in comparing]

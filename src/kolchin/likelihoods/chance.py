@@ -172,8 +172,9 @@ def chances_of_values(
     that of such a value; levels without bands have the same chance in all.
     """
     chance = np.repeat(of_level[:, None], share.size, axis=1)
-    chance[0] = agreeing / np.maximum(share, 1e-300)
-    near = in_band.any(axis=1)
+    # Where texts are alike, that of exact agreement is known as well.
+    chance[0] = np.where(in_band[0] > 0, in_band[0], agreeing) / np.maximum(share, 1e-300)
+    near = np.append(False, in_band[1:].any(axis=1))
     chance[near] *= in_band[near] / np.maximum(share, 1e-300)
     result: FloatArray = np.minimum(chance, MOST_AGREEMENT)
     return result
