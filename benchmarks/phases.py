@@ -65,7 +65,7 @@ def measure(file):
     """Go from a file to a model, and print what each phase took."""
     import importlib
 
-    from kolchin import Model
+    from kolchin import Model, compare
     from kolchin.records.loading import load
 
     warnings.simplefilter("ignore")
@@ -77,14 +77,14 @@ def measure(file):
     loaded = load(file, id="rec_id", truth="ent_id")
     records, truth = loaded.records, loaded.truth
     del loaded
-    model = Model(records)
+    model = Model(records, likelihood=compare(records))
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     pairs = model.comparisons.pairs
     rows.append(("all", wall, cpu, max(peak(), *(row[3] for row in rows))))
     facts = {
         "pairs a record": len(pairs) / records.n_records,
         "recall": recall(pairs, truth.to_numpy()),
-        "patterns": model.compared.n_patterns,
+        "patterns": model.likelihood.n_patterns,
     }
     print(json.dumps({"rows": [row for row in rows if row[0]], "facts": facts}))
 

@@ -18,7 +18,7 @@ import time
 
 import numpy as np
 
-from kolchin import Model
+from kolchin import Model, compare
 from kolchin.engines import engine_for
 from kolchin.records.loading import load
 from kolchin.sampling.layout import RECORDS_A_BLOCK, lay_out
@@ -78,7 +78,7 @@ class Counts:
 
 def chances(model):
     """m and rho, or arrays of their size."""
-    return tuple(model.compared.start().values())
+    return tuple(model.likelihood.start().values())
 
 
 def sent_bytes(given, model):
@@ -106,7 +106,8 @@ class Rounds:
 
     def __init__(self, n_records, n_blocks, seed):
         table = simulate_people(n_records, seed)
-        model = Model(load(table, id="rec_id", truth="ent_id").records)
+        records = load(table, id="rec_id", truth="ent_id").records
+        model = Model(records, likelihood=compare(records))
         pairs, scores = find_candidate_pairs(model)
         even = float(np.log(n_records))
         layout = lay_out(n_records, pairs, scores, even, n_blocks)

@@ -1,4 +1,4 @@
-"""Run the commands that README, tutorial and how-to pages show, and write what they print.
+"""Run what README, tutorial, how-to pages and the gallery show, and write what it prints.
 
 A comment on the line before a fence says what becomes of it:
 
@@ -33,7 +33,11 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", ROOT / "docs" / "tutorial.md", *sorted(ROOT.glob("docs/how-to/*.md"))]
+PAGES = [
+    *(ROOT / "README.md", ROOT / "docs" / "tutorial.md"),
+    *sorted(ROOT.glob("docs/how-to/*.md")),
+    *sorted(ROOT.glob("docs/gallery/*.md")),
+]
 MARK = re.compile(
     r"^<!-- (?P<kind>run|file|shown|output|in|holds)(?:: (?P<rest>.*?))? -->\n"
     r"(?:```(?P<language>\w*)\n(?P<body>.*?)^```$)?",

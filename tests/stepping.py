@@ -6,7 +6,6 @@ from kolchin.sampling.problem import pose_problem
 from kolchin.sampling.proposals.mixture import PairMixture
 from kolchin.sampling.state import (
     ensure_statistics,
-    make_evidence,
     start_state,
     tabulate_weights,
     take_snapshot,
@@ -51,7 +50,7 @@ class Stepper:
 
     def set_fields(self, values):
         """Set the parameters of the likelihood."""
-        evidence = make_evidence(self.problem.model, values)
+        evidence = self.problem.model.likelihood.evidence(values)
         self.state = self.state._replace(field_values=values, evidence=evidence, statistics=None)
 
     def set_weights(self, **changes):

@@ -5,7 +5,7 @@ import pytest
 
 import kolchin as kp
 from kolchin.comparison import compare
-from kolchin.likelihoods import Exemplar
+from kolchin.likelihoods import Exemplar, compare_records
 
 TABLE = {"name": ["ann", "anne", "bob", "bob"], "sex": ["f", "f", "m", "m"]}
 PEOPLE = {
@@ -18,11 +18,9 @@ FIELDS = [kp.Text("name"), kp.Categorical("sex"), kp.Number("born")]
 
 def test_fields_of_all_kinds_are_compared_together():
     records = kp.Records.from_table(PEOPLE, fields=FIELDS)
-    model = kp.Model(records)
-    assert model.likelihood.n_fields == 0
-    assert model.compared is not None
+    model = kp.Model(records, likelihood=kp.compare(records))
     names = ("name", "sex", "born")
-    assert model.compared.names == names
+    assert model.likelihood.names == names
     both = model.comparisons.shows
     assert both.tolist() == [
         [value is not None for value in row]
@@ -32,39 +30,50 @@ def test_fields_of_all_kinds_are_compared_together():
     pairs = model.comparisons.pairs
     assert np.array_equal(missing, ~(both[pairs[:, 0]] & both[pairs[:, 1]]))
     assert model.comparisons.level_names[1] == ("exact", "different")
+    assert repr(model).startswith("Model(24 records, 3 fields, prior=NBD(")
 
 
-def test_the_likelihood_goes_by_the_fields_unless_one_is_asked_for():
+def test_fields_that_may_be_near_are_compared_before():
     texts = kp.Records.from_table(PEOPLE, fields=FIELDS)
-    categories = texts.as_categorical()
-    assert kp.Model(categories).compared is None
-    assert kp.Model(categories, likelihood="compared").compared.n_fields == 3
-    asked = kp.Model(texts, likelihood="categorical")
-    assert asked.compared is None
-    assert asked.likelihood.n_fields == 3
-    with pytest.raises(kp.ModelError, match="must be one of compared, categorical"):
-        kp.Model(texts, likelihood="paper")
+    with pytest.raises(kp.ModelError, match=r"of 'name', 'born' .*kp\.compare\(records\)"):
+        kp.Model(texts)
+    assert kp.Model(texts.as_categorical()).likelihood.n_fields == 3
+
+
+def test_categories_may_be_compared_or_not():
+    categories = kp.Records.from_table(PEOPLE, fields=FIELDS).as_categorical()
+    assert kp.Model(categories).comparisons is None
+    compared = kp.Model(categories, likelihood=kp.compare(categories))
+    assert compared.comparisons is not None
+    assert compared.likelihood.n_fields == 3
+
+
+def test_it_is_of_the_records_that_were_compared():
+    records = kp.Records.from_table(PEOPLE, fields=FIELDS)
+    likelihood = kp.compare(records)
+    with pytest.raises(kp.ModelError, match="about 24 records, and there are 12"):
+        kp.Model(records.take(np.arange(12)), likelihood=likelihood)
 
 
 def test_it_is_the_product_of_both_likelihoods():
     """Of categories and of what was compared, where both are given."""
     records = kp.Records.from_table(PEOPLE, fields=FIELDS)
-    comparisons = compare(records)
-    compared = Exemplar.of(comparisons, comparisons.shows)
-    model = kp.Model(records.select([1]), delta=0.1, compared=compared)
-    model.prior = kp.DirichletProcess(theta=1.0)
+    compared = Exemplar.fit(compare(records))
+    category = kp.Records.from_table({"kind": PEOPLE["sex"]}, fields=[kp.Categorical("kind")])
+    model = kp.Model(category, kp.DirichletProcess(theta=1.0), 0.1, likelihood=compared)
     labels, values = np.arange(24) // 2, compared.start()
     together, alone = (model.log_joint(one, **values) for one in (labels, np.arange(24)))
-    own = model.likelihood.log_likelihood(labels, {"delta": np.array([0.1])})
-    own -= model.likelihood.log_likelihood(np.arange(24), {"delta": np.array([0.1])})
-    evidence = own + compared.log_likelihood(labels, values)
+    own = kp.Model(category, delta=0.1).likelihood
+    evidence = own.log_likelihood(labels, {"delta": np.array([0.1])})
+    evidence -= own.log_likelihood(np.arange(24), {"delta": np.array([0.1])})
+    evidence += compared.log_likelihood(labels, values)
     prior = model.prior.log_prob(labels) - model.prior.log_prob(np.arange(24))
     assert together - alone == pytest.approx(prior + evidence)
 
 
 def test_without_categorical_fields_there_is_no_delta():
     records = kp.Records.from_table(PEOPLE, fields=[kp.Text("name"), kp.Number("born")])
-    model = kp.Model(records, tied=False)
+    model = kp.Model(records, likelihood=kp.compare(records))
     posterior = kp.sample(model, chains=2, draws=5, warmup=20, seed=1, progress=False)
     assert "delta" not in posterior.parameters
     assert np.isfinite(posterior.log_joint).all()
@@ -76,7 +85,7 @@ def test_without_categorical_fields_there_is_no_delta():
 
 def test_entries_of_m_are_named():
     records = kp.Records.from_table(PEOPLE, fields=FIELDS)
-    model = kp.Model(records, tied=False)
+    model = kp.Model(records, likelihood=kp.compare(records))
     posterior = kp.sample(model, chains=1, draws=4, warmup=10, seed=1, progress=False)
     names = posterior.settings["coordinates"]
     assert names["m"][:2] == ["name: exact", "name: mistyped"]
@@ -85,34 +94,24 @@ def test_entries_of_m_are_named():
     assert posterior.parameters["m"].shape[-1] == len(names["m"])
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"keys": [("sex",)]}, "no field is: all are categorical"),
-        ({"compared": True}, "for records without compared fields"),
-        ({"many": True}, "at most 16 compared fields. Got 18"),
-    ],
-)
-def test_what_does_not_go_together_is_refused(options, words):
-    near = "compared" in options or "many" in options
-    fields = [kp.Text("name") if near else kp.Categorical("name"), kp.Categorical("sex")]
-    table = dict(TABLE)
-    if "many" in options:
-        more = [f"name {k}" for k in range(16)]
-        table |= dict.fromkeys(more, TABLE["name"])
-        fields += [kp.Text(name) for name in more]
-    records = kp.Records.from_table(table, fields=fields)
-    given = {name: value for name, value in options.items() if name == "keys"}
-    if "compared" in options:
-        given["compared"] = kp.Model(records).compared
-    with pytest.raises(kp.ModelError, match=words):
-        kp.Model(records, **given)
+def test_too_many_fields_are_refused():
+    table = {f"name {k}": TABLE["name"] for k in range(18)}
+    records = kp.Records.from_table(table, fields=[kp.Text(name) for name in table])
+    with pytest.raises(kp.ModelError, match=r"at most 16 compared fields\. Got 18"):
+        kp.compare(records)
+
+
+def test_frequencies_are_for_categories_that_are_not_compared():
+    sex = kp.Categorical("sex", frequencies={"f": 0.5, "m": 0.5})
+    records = kp.Records.from_table(TABLE, fields=[kp.Text("name"), sex])
+    with pytest.raises(kp.ModelError, match="The frequencies of 'sex' can only be given"):
+        kp.compare(records)
 
 
 def test_keys_name_fields():
     records = kp.Records.from_table(PEOPLE, fields=FIELDS)
     with pytest.raises(kp.DataError, match=r"No field 'nam' for a key. Did you mean 'name'"):
-        kp.Model(records, keys=[("nam", "sex")])
+        kp.compare(records, keys=[("nam", "sex")])
 
 
 def test_merged_needs_a_directory():
@@ -123,18 +122,16 @@ def test_merged_needs_a_directory():
 @pytest.mark.parametrize("sources", [[0, 1], [0, 1, 0, -2], [0.5, 1, 0, 1], ["a", "b", "a", "b"]])
 def test_sources_that_are_no_numbers_of_records_are_refused(sources):
     with pytest.raises(kp.ModelError, match="'sources' parameter must have a whole number"):
-        kp.Model(kp.Records.from_table(TABLE), sources=sources)
+        kp.Model(kp.Records.from_table(TABLE).as_categorical(), sources=sources)
 
 
 def test_any_numbers_name_sources():
-    model = kp.Model(kp.Records.from_table(TABLE), sources=[10**12, -1, 7, 10**12])
+    model = kp.Model(kp.Records.from_table(TABLE).as_categorical(), sources=[10**12, -1, 7, 10**12])
     assert model.sources.tolist() == [1, -1, 0, 1]
 
 
-def test_a_model_tells_what_is_going_on():
+def test_comparing_tells_what_is_going_on():
     words = []
     table = {"name": ["anna", "ana", "berta", "otto"]}
-    records = kp.Records.from_table(table, [kp.Text("name")])
-    kp.Model(records, tell=words.append)
-    expected = ["finding candidate pairs", "comparing 6 candidate pairs"]
-    assert words == [*expected, "learning which fields move together"]
+    compare_records(kp.Records.from_table(table, [kp.Text("name")]), tell=words.append)
+    assert words == ["finding candidate pairs", "comparing 6 candidate pairs"]

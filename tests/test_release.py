@@ -27,10 +27,15 @@ def test_the_version_has_one_place():
     assert [path for path in sources if re.search(r"__version__ *=", path.read_text())] == []
 
 
-def test_the_citation_names_a_section_of_the_changelog():
-    cited = re.search(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(), re.M)
-    assert cited is not None
-    assert f"\n## [{cited[1]}]" in (ROOT / "CHANGELOG.md").read_text()
+def test_the_citation_is_of_the_last_release_in_the_changelog():
+    """Version and date; what is not released yet stands above it."""
+    cited = (ROOT / "CITATION.cff").read_text()
+    told = re.findall(r"^## \[(\S+)\](?: - (\S+))?$", (ROOT / "CHANGELOG.md").read_text(), re.M)
+    assert told[0] == ("Unreleased", "")
+    version, date = told[1]
+    assert re.fullmatch(r"20\d\d-\d\d-\d\d", date)
+    assert re.search(r"^version: (\S+)$", cited, re.M)[1] == version
+    assert re.search(r"^date-released: (\S+)$", cited, re.M)[1] == date
 
 
 def test_the_hosts_workflow_runs_what_there_is():

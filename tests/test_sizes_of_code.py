@@ -30,7 +30,6 @@ MANY_PARAMETERS = {
     "cli.py:add",
     "cli.py:resolve",
     "likelihoods/kernels.py:share_out",
-    "model.py:__init__",
     "posterior/kernels.py:weigh_merges",
     "posterior/kernels.py:weigh_moves",
     "resolution/resolving.py:resolve",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         SamplerError,
     )
     from kolchin.evaluation import Evaluation, evaluate
+    from kolchin.likelihoods import compare
     from kolchin.model import Model
     from kolchin.parameters import Beta, Gamma
     from kolchin.posterior import Posterior
@@ -56,6 +57,7 @@ _HOMES = {
         "SamplerError",
     ),
     "kolchin.evaluation": ("Evaluation", "evaluate"),
+    "kolchin.likelihoods": ("compare",),
     "kolchin.model": ("Model",),
     "kolchin.parameters": ("Beta", "Gamma"),
     "kolchin.posterior": ("Posterior",),
@@ -116,6 +118,7 @@ __all__ = [
     "Text",
     "Words",
     "__version__",
+    "compare",
     "diff",
     "evaluate",
     "resolve",

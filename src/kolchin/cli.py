@@ -429,6 +429,7 @@ def add(
     from kolchin.resolution.results.result_differences import event_words
 
     where = out or directory
+    had_golden = (directory / "golden.csv").exists()
     with _resumable(where):
         result = resolution.add(
             directory,
@@ -446,6 +447,8 @@ def add(
     if not quiet and result.events is not None:
         _say(event_words(result.events))
         _say(f"Results are in {where}; events.csv says what became of which entity.")
+        if had_golden:
+            _say(f"'kolchin golden {quote(str(where))}' makes golden records of the new list.")
         for note in result.due:
             _say(f"Note: {note}")
 

@@ -10,6 +10,7 @@ import io
 import mmap
 import pickle
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -168,6 +169,10 @@ class Directory:
         return _Unpickler(io.BytesIO(taken(content)), buffers, whole).load()
 
     def delete(self, *names: str) -> None:
-        """Delete objects, which may be gone already; who has one open keeps it."""
+        """Delete objects, which may be gone already; who has one open keeps it.
+
+        Windows deletes no file that is mapped: it goes with the whole store.
+        """
         for name in names:
-            (self.path / name).unlink(missing_ok=True)
+            with suppress(PermissionError):
+                (self.path / name).unlink(missing_ok=True)

@@ -7,6 +7,7 @@ from inline import Inline
 import kolchin as kp
 from kolchin.comparison import compare, comparing
 from kolchin.comparison.blocking import blocked_pairs, keys, pair_budget
+from kolchin.likelihoods import Exemplar, compare_records, neighbour_lists
 from kolchin.records.loading import load
 from kolchin.sampling.layout import Layout
 from kolchin.sampling.problem import make_kernel_data
@@ -31,7 +32,7 @@ def in_parts(monkeypatch):
     monkeypatch.setattr(comparing, "AT_ONCE", 2)
     monkeypatch.setattr(keys, "SCANNED", 400)
     monkeypatch.setattr(pair_budget, "RANGE", 5_000)
-    monkeypatch.setattr(shared_problem, "PLACES_A_TASK", 600)
+    monkeypatch.setattr(neighbour_lists, "PLACES_A_TASK", 600)
 
 
 @pytest.fixture
@@ -79,9 +80,13 @@ def test_pairs_are_found_again_in_their_parts(records, in_parts):
     assert told.tolist() == [tuple(sorted(pair)) in known for pair in some.tolist()]
 
 
+def model_of(records, work=None):
+    """A model of compared records; ``work`` is where they are compared."""
+    return kp.Model(records, likelihood=Exemplar.fit(compare_records(records, work=work)))
+
+
 def test_tasks_list_what_a_model_in_memory_does(records, in_parts, work, tmp_path):
-    there = kp.Model(records, work=work)
-    in_memory = kp.Model(records)
+    there, in_memory = model_of(records, work), model_of(records)
     for one, other in zip(
         find_candidate_pairs(there, work), find_candidate_pairs(in_memory), strict=True
     ):
@@ -96,9 +101,11 @@ def test_tasks_list_what_a_model_in_memory_does(records, in_parts, work, tmp_pat
 
 
 def test_results_ask_for_pairs_where_they_are(records, in_parts, work):
-    there, in_memory = kp.Model(records, work=work), kp.Model(records)
+    there, in_memory = model_of(records, work), model_of(records)
     some = np.random.default_rng(3).permutation(2_500)[:1_000].reshape(-1, 2)
-    assert np.array_equal(there.compared.patterns_of(some), in_memory.compared.patterns_of(some))
+    assert np.array_equal(
+        there.likelihood.patterns_of(some), in_memory.likelihood.patterns_of(some)
+    )
     assert np.array_equal(there.comparisons.levels_of(some), in_memory.comparisons.levels_of(some))
 
 
@@ -106,13 +113,13 @@ def test_a_comparator_that_cannot_be_sent_is_refused(work):
     field = kp.Text("first_name", comparator=lambda a, b: float(a == b))
     people = kp.Records.from_table(simulate_people(200, seed=1), [field, kp.Text("last_name")])
     with pytest.raises(kp.ModelError, match=r"'first_name'.*module"):
-        kp.Model(people, work=work)
-    assert kp.Model(people).comparisons.report.n_pairs == 200 * 199 // 2
+        model_of(people, work)
+    assert model_of(people).comparisons.report.n_pairs == 200 * 199 // 2
 
 
 def test_a_model_judges_links_by_what_it_has_learnt(records):
     """The unrelated of a household look like links only while fields count as independent."""
-    rough, learnt = compare(records), kp.Model(records).comparisons
+    rough, learnt = compare(records), model_of(records).comparisons
     assert learnt.report.n_likely < 0.9 * rough.report.n_likely
     every = rough.judged(np.ones(len(rough.outcomes), dtype=bool))
     assert every.report.n_likely == len(rough.pairs) == every.report.n_pairs

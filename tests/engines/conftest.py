@@ -32,7 +32,8 @@ def model():
     """A few persons, most of them several times."""
     people = simulate_people(N_RECORDS, seed=3)
     fields = ["first_name", "last_name", "sex", "birth_date", "city", "postcode"]
-    return kp.Model(kp.Records.from_table(people, fields))
+    records = kp.Records.from_table(people, fields)
+    return kp.Model(records, likelihood=kp.compare(records))
 
 
 @pytest.fixture

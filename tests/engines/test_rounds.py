@@ -27,7 +27,7 @@ def test_an_engine_draws_the_same(model, serial, inline):
 
 @pytest.mark.parametrize("prior", [kp.NBNB(), kp.PitmanYor(), kp.ESCD()], ids=repr)
 def test_every_prior_draws_the_same(model, sharded, inline, prior):
-    other = kp.Model(model.records, prior)
+    other = kp.Model(model.records, prior, likelihood=model.likelihood)
     assert drawn(other, engine=inline) == drawn(other)
 
 
@@ -38,7 +38,7 @@ def test_answers_count_in_shards_and_on_engines(model, sharded, inline):
     said = [(0, 119, "same"), (119, 60, "same"), (3, 90, "different")]
     said += [(i, j, "different") for i, j in likely[:10] if {i, j} != {0, 119}]
     said += [(i, j, "same", 0.1) for i, j in likely[20:30]]
-    other = kp.Model(model.records, kp.NBNB(), answers=said)
+    other = kp.Model(model.records, kp.NBNB(), likelihood=model.likelihood, answers=said)
     assert drawn(other, engine=inline) == drawn(other)
     posterior = kp.sample(other, **SHORT)
     for labels in posterior.labels.reshape(-1, model.n_records):

@@ -49,3 +49,19 @@ def test_deleting(store):
     assert held.sum() == 6
     with pytest.raises(FileNotFoundError):
         store.get("one")
+
+
+def test_a_mapped_file_that_the_system_keeps_is_no_fault(store, monkeypatch, tmp_path):
+    """As on Windows: it goes with the store."""
+    store.put("one", np.arange(4))
+    store.put("two", np.arange(4))
+    unlink = type(tmp_path).unlink
+
+    def keeps_one(path, missing_ok=False):
+        if path.name == "one":
+            raise PermissionError(13, "in use")
+        unlink(path, missing_ok=missing_ok)
+
+    monkeypatch.setattr(type(tmp_path), "unlink", keeps_one)
+    store.delete("one", "two")
+    assert [path.name for path in tmp_path.iterdir()] == ["one"]

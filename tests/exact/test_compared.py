@@ -19,7 +19,6 @@ from kolchin.sampling.layout import Layout
 from kolchin.sampling.moves.attach import AttachMove
 from kolchin.sampling.problem import pose_problem
 from kolchin.sampling.proposals.attach_lists import build_attach_lists
-from kolchin.sampling.state import make_evidence
 
 SMALLEST_P = 1e-4
 N_LEVELS = (3, 2, 4)
@@ -96,7 +95,7 @@ def problem(name, n_records=6):
     data = codes(True, n_records)[:, :1]
     likelihood = Exemplar(compared(n_records), "abc", M, fixed=True)
     records = Records.from_codes(data, FREQUENCIES[:1])
-    model = kp.Model(records, make(), delta=0.6, compared=likelihood)
+    model = kp.Model(records, make(), delta=0.6, likelihood=likelihood)
     log_joint = log_of_all(probability, n_records)
     log_joint = log_joint + by_hand.log_evidence_of_all(data, FREQUENCIES[:1], 0.6).sum(axis=1)
     return model, log_joint + np.log(evidence_of_all(M, U, n_records))
@@ -192,7 +191,7 @@ def test_m_and_the_partition_keep_their_joint_posterior():
     likelihood = Exemplar(compared(6, n_levels, u), "a", weights)
     data = codes(True)[:, :1]
     records = Records.from_codes(data, FREQUENCIES[:1])
-    model = kp.Model(records, kp.DirichletProcess(0.8), delta=0.6, compared=likelihood)
+    model = kp.Model(records, kp.DirichletProcess(0.8), delta=0.6, likelihood=likelihood)
     edges = np.linspace(0, 1, 401)
     middle = 0.5 * (edges[1:] + edges[:-1])
     evidence = evidence_of_all(([middle, 1 - middle],), u, 6, n_levels)
@@ -226,7 +225,7 @@ def test_m_and_the_partition_keep_their_joint_posterior():
 def test_the_log_joint_of_a_draw_is_that_of_the_model():
     likelihood = Exemplar(compared(), "abc")
     records = Records.from_codes(codes(True), FREQUENCIES)
-    model = kp.Model(records, kp.NBNB(), compared=likelihood)
+    model = kp.Model(records, kp.NBNB(), likelihood=likelihood)
     posterior = kp.sample(model, chains=2, draws=5, warmup=20, seed=1, progress=False)
     for chain, draw in ((0, 0), (1, 4)):
         parameters = {name: v[chain, draw] for name, v in posterior.parameters.items()}
@@ -258,7 +257,7 @@ def visited(model, labels, room, seed):
 def test_sums_follow_the_sides_with_or_without_room_for_all_pairs(labels):
     """The evidence of each side after a sweep of visits is its formula."""
     model, _ = problem("DirichletProcess")
-    likelihood = model.compared
+    likelihood = model.likelihood.compared
     values = likelihood.start()
     found = set()
     for seed in range(40):
@@ -290,9 +289,9 @@ def test_pairs_are_found_in_lists_of_any_shape():
     log_evidence = np.log(np.concatenate(likelihood.ratios(likelihood.start())[:2]))
     expected = log_evidence[likelihood.patterns_of(every)]
     records = Records.from_codes(np.zeros((n, 1), dtype=int), frequencies=[[1.0]])
-    model = kp.Model(records, compared=likelihood)
+    model = kp.Model(records, likelihood=likelihood)
     problem = pose_problem(model)
-    evidence = make_evidence(model, model.likelihood.start(rng) | likelihood.start())
+    evidence = model.likelihood.evidence(model.likelihood.start(rng))
     for order in (np.arange(len(every)), rng.permutation(len(every))):
         scores = kernels.pair_scores(problem.data, evidence, every[order])
         np.testing.assert_allclose(scores, expected[order], atol=1e-12)
@@ -317,7 +316,7 @@ def test_evidence_out_of_range_is_weighed_on_the_log_scale():
     outcomes = Outcomes(pairs, levels, u[levels], (2,), u[1:], np.ones((4, 1), dtype=bool))
     likelihood = Exemplar(outcomes, "a", [[0.9, 0.1]], fixed=True)
     records = Records.from_codes(np.zeros((4, 1), dtype=int), frequencies=[[1.0]])
-    model = kp.Model(records, kp.DirichletProcess(0.8), delta=0.6, compared=likelihood)
+    model = kp.Model(records, kp.DirichletProcess(0.8), delta=0.6, likelihood=likelihood)
     driver = Driver(model, None, 5)
     found = driver.moved(np.arange(15), 60)
     together = [row.tolist() for row in partitions(4)].index([0, 0, 0, 1])

@@ -318,7 +318,7 @@ def posterior_of(problem, name, likelihood=None):
     data = codes(True, n_records)[:, :1]
     records = Records.from_codes(data, FREQUENCIES[:1])
     compared = likelihood or problem.likelihood()
-    model = kp.Model(records, make(), delta=0.6, compared=compared)
+    model = kp.Model(records, make(), delta=0.6, likelihood=compared)
     own = log_of_all(probability, n_records)
     own = own + by_hand.log_evidence_of_all(data, FREQUENCIES[:1], 0.6).sum(axis=1)
     return model, own

@@ -97,7 +97,7 @@ def p_values(kind=Exemplar, n_starts=4000, family=False):
     likelihood = a_likelihood(kind, family)
     records = Records.from_codes(np.zeros((6, 1), dtype=int)).select([])
     model = kp.Model(
-        records, FIXED["DirichletProcess"][0](), delta=0.6, compared=likelihood, sources=SOURCES
+        records, FIXED["DirichletProcess"][0](), delta=0.6, likelihood=likelihood, sources=SOURCES
     )
     rng = np.random.default_rng(7)
     driver = Driver(model, None, 5)

@@ -19,6 +19,7 @@ from test_sources import (
     compared_problem,
     driver_of,
     is_allowed,
+    parts_of,
     starts,
 )
 
@@ -67,8 +68,9 @@ def log_said(said, n_records=6):
 
 def told(model, said, sources=None):
     """The same model with answers."""
-    what = {"compared": model.compared, "answers": said, "sources": sources}
-    return kp.Model(model.records, model.prior, model.likelihood.delta, **what)
+    delta, likelihood = parts_of(model)
+    what = {"likelihood": likelihood, "answers": said, "sources": sources}
+    return kp.Model(model.records, model.prior, delta, **what)
 
 
 def categorical(name, said):
@@ -313,7 +315,7 @@ def test_a_run_finds_the_posterior(compares, said):
         m, u = test_compared.M, test_compared.U
         likelihood = Exemplar(test_compared.compared(), "abc", m, fixed=True)
         log_joint = log_joint + np.log(test_compared.evidence_of_all(m, u))
-    model = kp.Model(records, prior, 0.6, compared=likelihood, answers=said)
+    model = kp.Model(records, prior, 0.6, likelihood=likelihood, answers=said)
     posterior = kp.sample(model, chains=3, draws=2000, warmup=100, seed=1, progress=False)
     labels = posterior.labels.reshape(-1, 6)
     # A step makes hundreds of moves on six records: draws are as good as independent.

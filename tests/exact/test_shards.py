@@ -94,7 +94,7 @@ def compared(name):
     evidence = evidence + np.log(test_compared.evidence_of_all(M, U))
     likelihood = Exemplar(test_compared.compared(), "abc", M, fixed=True)
     records = Records.from_codes(data, FREQUENCIES[:1])
-    model = kp.Model(records, prior, delta=0.6, compared=likelihood)
+    model = kp.Model(records, prior, delta=0.6, likelihood=likelihood)
     return model, normalised(log_of_all(prior_of, 6) + evidence)
 
 

@@ -15,7 +15,7 @@ from test_kernel import normalised
 from test_paths import FREE
 
 import kolchin as kp
-from kolchin.likelihoods import Exemplar
+from kolchin.likelihoods import Exemplar, IndependentFields
 from kolchin.partitions import NO_SOURCES, has_clash
 from kolchin.records import Records
 from kolchin.sampling.layout import Layout
@@ -47,10 +47,17 @@ def restricted(log_joint, sources):
     return normalised(np.where(is_allowed(sources), log_joint, -np.inf))
 
 
+def parts_of(model):
+    """The delta of the categorical fields, and the likelihood of the compared ones, if any."""
+    if isinstance(model.likelihood, IndependentFields):
+        return model.likelihood.categorical.delta, model.likelihood.compared
+    return model.likelihood.delta, None
+
+
 def with_sources(model, sources):
     """The same model with a constraint."""
-    delta = model.likelihood.delta
-    return kp.Model(model.records, model.prior, delta, compared=model.compared, sources=sources)
+    delta, likelihood = parts_of(model)
+    return kp.Model(model.records, model.prior, delta, likelihood=likelihood, sources=sources)
 
 
 def of_sources(joint, sources):
@@ -282,7 +289,7 @@ def test_no_draw_of_a_run_has_two_records_of_one_source():
 def test_compared_fields_in_a_run():
     likelihood = Exemplar(test_compared.compared(), "abc")
     records = Records.from_codes(codes(True), FREQUENCIES)
-    model = kp.Model(records, kp.NBNB(), compared=likelihood, sources=MIXED)
+    model = kp.Model(records, kp.NBNB(), likelihood=likelihood, sources=MIXED)
     posterior = kp.sample(model, chains=3, draws=100, warmup=50, seed=1, progress=False)
     labels = posterior.labels.reshape(-1, 6)
     assert is_allowed(MIXED)[index_of(labels)].all()

@@ -78,7 +78,7 @@ def before_and_after(kind=Exemplar, n_starts=900, n_steps=4):
         index = rng.choice(len(rows), p=probability)
         likelihood = likelihood_of(rng, rows[index], wrong, near, tau, kind)
         prior = FIXED["DirichletProcess"][0]()
-        model = kp.Model(records, prior, delta=0.6, compared=likelihood, sources=SOURCES)
+        model = kp.Model(records, prior, delta=0.6, likelihood=likelihood, sources=SOURCES)
         driver = Driver(model, None, int(rng.integers(1 << 30)))
         driver.set_partition(index)
         m = np.array([1 - wrong[0], wrong[0], 1 - wrong[1], *(wrong[1] * near)])

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
+from kolchin.likelihoods import compare
 from kolchin.likelihoods.doubts import LEAST_GAIN, Rates, find_doubts
 from kolchin.likelihoods.exemplar import Exemplar
-from kolchin.model import Model
 from kolchin.records import load
 from kolchin.simulation.people import simulate_people
 
@@ -67,7 +67,7 @@ def learn(**options):
     shares = dict.fromkeys(("households", "twins", "moved", "emails_from_names"), 0.0)
     table = simulate_people(1000, seed=1, **{**shares, **options})
     loaded = load(table, id="rec_id", truth="ent_id")
-    return Model(loaded.records).compared
+    return compare(loaded.records)
 
 
 @pytest.mark.parametrize(

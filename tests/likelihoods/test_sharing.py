@@ -350,8 +350,9 @@ def test_from_records_to_dependence():
     twice = np.concatenate([np.arange(n_entities), np.arange(100)])
     table = {name: column[twice].tolist() for name, column in people.items()}
     fields = [kp.Text("name"), kp.Text("born"), kp.Text("city"), kp.Text("postcode")]
-    model = kp.Model(kp.Records.from_table(table, fields), kp.NBNB())
-    likelihood = model.compared
+    records = kp.Records.from_table(table, fields)
+    likelihood = kp.compare(records)
+    model = kp.Model(records, kp.NBNB(), likelihood=likelihood)
     found = [likelihood.listed(row) for row in likelihood.dependence.shared]
     assert ["city", "postcode"] in found
     assert model.comparisons.together[2, 3] == model.comparisons.together[3, 3]

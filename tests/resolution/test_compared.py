@@ -80,14 +80,14 @@ def test_kinds_are_inferred(result):
 def test_bits_are_those_of_one_likelihood_of_all_fields(result):
     rows = result._pairs.select("record_a", "record_b").to_numpy()
     model = result._model
-    assert model.likelihood.n_fields == 0
+    assert model.likelihood.n_fields == len(FIELDS)
     drawn = {
         name: array.reshape(-1, array.shape[-1])
         for name, array in result.posterior.parameters.items()
         if name in ("m", "rho", "errors", "shared")
     }
     assert result.links.select(FIELDS).to_numpy() == pytest.approx(
-        model.compared.pair_evidence(rows, drawn) / math.log(2)
+        model.likelihood.pair_evidence(rows, drawn) / math.log(2)
     )
     assert result.links.filter(pl.col("probability") > 0.9)["name"].min() > 0
 

@@ -97,7 +97,7 @@ def lower_sizes(monkeypatch):
         if way in ("keys", "both"):
             monkeypatch.setattr("kolchin.comparison.blocking.blocked_pairs.FEWEST", 60)
             monkeypatch.setattr("kolchin.comparison.levels.level_chances.SAMPLED_PAIRS", 400)
-            monkeypatch.setattr("kolchin.sampling.proposals.candidates.ALL_PAIRS_UP_TO", 10)
+            monkeypatch.setattr("kolchin.likelihoods.categorical_candidates.ALL_PAIRS_UP_TO", 10)
 
     return lower
 

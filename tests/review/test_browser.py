@@ -11,7 +11,15 @@ from runs import content_in, desk_in
 
 from kolchin.review.answers_file import AnswersFile
 from kolchin.review.desk import Desk
-from kolchin.review.queues import PAIRS, Question, group_questions, pair_questions
+from kolchin.review.queues import (
+    AGAIN,
+    PAIRS,
+    Question,
+    again_questions,
+    group_questions,
+    pair_questions,
+)
+from kolchin.review.rates import reviewers_rate
 from kolchin.review.server import Review
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -140,6 +148,24 @@ def test_on_a_phone_nothing_is_too_wide(page_of, tmp_path, width):
                 assert box["height"] >= 32
         page.click("#same")
         wait_for(page, "you said same")
+
+
+def test_pairs_are_asked_again_without_what_was_said(page_of, tmp_path):
+    content = content_in(tmp_path, 12)
+    pairs = pair_questions(content)
+    desk = Desk(content, {PAIRS: pairs}, "ann")
+    for number in range(10):
+        desk.answer(PAIRS, number, "same")
+    again = again_questions(content, AnswersFile(tmp_path / "answers.csv").read())
+    with Review(Desk(content, {PAIRS: pairs, AGAIN: again}, "ann")) as served:
+        page = page_of(served)
+        page.click("[data-queue=again]")
+        wait_for(page, "how often two answers differ")
+        assert "You said" not in page.inner_text("main")
+        page.keyboard.press("d")
+        wait_for(page, "1 of 10 answered")
+    rate = reviewers_rate(AnswersFile(tmp_path / "answers.csv").read())
+    assert (rate.n_pairs, rate.n_disagreeing) == (1, 1)
 
 
 def test_ten_thousand_open_pairs(page_of, tmp_path):

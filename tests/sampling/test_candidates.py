@@ -5,9 +5,11 @@ import pytest
 
 import kolchin as kp
 from kolchin import kernels
+from kolchin.likelihoods import categorical_candidates
+from kolchin.likelihoods.categorical_candidates import choose_keys, hash_fields
 from kolchin.partitions import clashing
-from kolchin.sampling.proposals import candidates
-from kolchin.sampling.proposals.candidates import choose_keys, find_candidate_pairs, hash_fields
+from kolchin.sampling.problem import make_kernel_data
+from kolchin.sampling.proposals.candidates import find_candidate_pairs
 
 N_VALUES = (2, 7, 12, 31, 20, 40, 25, 10)
 
@@ -78,7 +80,7 @@ class TestLargeTable:
             records, entities = simulate_records(n_records, n_values=N_VALUES)
             pairs, _ = found(kp.Model(records))
             assert recall(pairs, entities) > 0.98
-            assert len(pairs) <= candidates.PAIRS_PER_RECORD * n_records
+            assert len(pairs) <= categorical_candidates.PAIRS_PER_RECORD * n_records
             lengths[n_records] = len(pairs)
         # Four times the records, sixteen times the pairs: the list stays near the former.
         assert lengths[40_000] < 8 * lengths[10_000]
@@ -86,7 +88,9 @@ class TestLargeTable:
     def test_no_field_that_tells_records_apart(self):
         codes = np.random.default_rng(1).integers(0, 2, size=(9_000, 2))
         pairs, likely = found(kp.Model(kp.Records.from_codes(codes)))
-        assert len(pairs) <= max(candidates.FEWEST_LISTED, candidates.PAIRS_PER_RECORD * 9_000)
+        assert len(pairs) <= max(
+            categorical_candidates.FEWEST_LISTED, categorical_candidates.PAIRS_PER_RECORD * 9_000
+        )
         assert len(likely) == 0
 
     def test_missing_values_agree_with_nothing(self):
@@ -103,10 +107,10 @@ class TestKeys:
         seen = (likelihood.codes >= 0).mean(axis=0)
         chance = np.array([part @ part for part in parts]) * seen**2
         keys = choose_keys(likelihood)
-        assert 2 <= len(keys) <= candidates.MOST_KEYS
+        assert 2 <= len(keys) <= categorical_candidates.MOST_KEYS
         for key in keys:
             by_chance = 0.5 * 20_000 * np.prod(chance[list(key)])
-            assert by_chance <= candidates.CHANCE_PAIRS_PER_RECORD
+            assert by_chance <= categorical_candidates.CHANCE_PAIRS_PER_RECORD
 
     def test_no_field_is_in_every_key(self, large):
         keys = choose_keys(large[0].likelihood)
@@ -128,7 +132,7 @@ class TestSmallTable:
 
     def test_all_pairs_above_the_bound_are_listed(self, medium_model):
         delta = medium_model.likelihood.generous_delta()
-        data = candidates.kernel_data(medium_model)
+        data = make_kernel_data(medium_model)
         pairs, _ = found(medium_model)
         every = np.stack(np.triu_indices(300, 1), axis=1).astype(np.int32)
         scores = kernels.pair_scores(data, kernels.Evidence(delta), every)
@@ -138,7 +142,7 @@ class TestSmallTable:
         """Model section 3: the evidence of a pair is the difference of two log joints."""
         model = kp.Model(medium_model.records, kp.DirichletProcess(theta=1.0), delta=0.1)
         pairs, _ = found(model)
-        data = candidates.kernel_data(model)
+        data = make_kernel_data(model)
         scores = kernels.pair_scores(data, kernels.Evidence(np.full(5, 0.1)), pairs[:20])
         apart = np.arange(300)
         for (i, j), score in zip(pairs[:20], scores, strict=True):
@@ -152,7 +156,7 @@ class TestSmallTable:
         records, entities = simulate_records(3_000, n_values=N_VALUES)
         model = kp.Model(records)
         exhaustive, _ = found(model)
-        monkeypatch.setattr(candidates, "ALL_PAIRS_UP_TO", 10)
+        monkeypatch.setattr(categorical_candidates, "ALL_PAIRS_UP_TO", 10)
         by_key, _ = found(model)
         assert as_set(by_key) <= as_set(exhaustive)
         assert recall(by_key, entities) > 0.98 * recall(exhaustive, entities)

@@ -96,7 +96,7 @@ def test_draw_holds_what_the_chain_is_at(small_model):
 
 def cells_of(chain):
     """What delta depends on."""
-    return ensure_statistics(chain.state.rng, chain.problem, chain.state).statistics.cells
+    return ensure_statistics(chain.state.rng, chain.problem, chain.state).statistics
 
 
 class TestDelta:

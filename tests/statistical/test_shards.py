@@ -14,7 +14,8 @@ N_RECORDS = 5000
 @pytest.fixture(scope="module")
 def model():
     table = simulate_people(N_RECORDS, seed=3)
-    return kp.Model(load(table, id="rec_id", truth="ent_id").records)
+    records = load(table, id="rec_id", truth="ent_id").records
+    return kp.Model(records, likelihood=kp.compare(records))
 
 
 def n_clusters(model, seed):

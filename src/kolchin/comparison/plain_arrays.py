@@ -55,6 +55,8 @@ def flattened(name: str, value: Any) -> Arrays:
         return {}
     if isinstance(value, np.ndarray):
         return {name: value}
+    if isinstance(value, np.generic):
+        value = value.item()
     parts = _parts(value)
     if parts is None:
         return {f"{name}.{PLAIN}": np.frombuffer(json.dumps(value).encode(), dtype=np.uint8)}

@@ -14,6 +14,7 @@ from scipy.special import gammaln
 
 from kolchin import kernels
 from kolchin.errors import ModelError
+from kolchin.likelihoods.categorical_candidates import find_by_codes
 from kolchin.parameters import (
     POSITIVE,
     Beta,
@@ -27,6 +28,7 @@ from kolchin.parameters import (
     slice_sample,
 )
 from kolchin.records import Records
+from kolchin.workplace import Work
 
 Target: TypeAlias = tuple[FloatArray, FloatArray, FloatArray, int, IntArray]
 
@@ -79,6 +81,9 @@ class DirichletCategorical:
         One delta for all fields, as in the paper, or one for each.
     """
 
+    n_compared = 0
+    comparisons = None
+
     def __init__(self, records: Records, delta: Hyper, tied: bool) -> None:
         self.delta = checked("Model", {"delta": POSITIVE}, {"delta": delta})["delta"]
         self.tied = tied
@@ -91,6 +96,66 @@ class DirichletCategorical:
         self.largest_gain = np.array([1 / part.min() for part in records.frequencies])
         self.field_of_code = np.repeat(np.arange(len(sizes)), np.array(sizes, dtype=np.int64))
         self.log_singletons = float(np.log(self.frequency[self.codes[~missing]]).sum())
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the fields."""
+        return tuple(self.records.names)
+
+    @property
+    def coordinates(self) -> dict[str, list[str]]:
+        """Names of the entries of delta, where there is one a field."""
+        return {} if self.tied or not self.n_fields else {"delta": list(self.records.names)}
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """What is kept of it with the draws."""
+        return {"delta": repr(self.delta), "tied": self.tied}
+
+    @property
+    def is_moved_by_links(self) -> bool:
+        """Whether loose links tell of delta: where it is sampled, they do."""
+        return self.is_sampled
+
+    @property
+    def largest_log_gain(self) -> float:
+        """The most that all fields say for a link."""
+        return float(np.log1p(self.largest_gain).sum())
+
+    def kernel_data(self, order: IntArray | None = None, work: Work | None = None) -> kernels.Data:
+        """Return the codes in an order, as the kernels read them."""
+        codes = self.codes if order is None else self.codes[order]
+        return kernels.Data(codes, 1 / self.frequency)
+
+    def evidence(self, values: Values) -> kernels.Evidence:
+        """Return what the fields say: kernels work it out from delta."""
+        return kernels.Evidence(values["delta"])
+
+    def find_candidates(
+        self, source: NDArray[np.int32], work: Work | None = None
+    ) -> tuple[NDArray[np.int32], FloatArray]:
+        """List the pairs that are not hopeless at a generous delta, and their log evidence."""
+        return find_by_codes(self, source)
+
+    def of_records(self, rows: IntArray) -> "DirichletCategorical":
+        """Return the likelihood of some of the records."""
+        return DirichletCategorical(self.records.take(rows), self.delta, self.tied)
+
+    def count(
+        self,
+        rng: np.random.Generator,
+        data: kernels.Data,
+        evidence: kernels.Evidence,
+        members: NDArray[np.int32],
+        sizes: NDArray[np.int32],
+    ) -> Cells:
+        """Count what delta depends on, of some clusters."""
+        return self.cells(*kernels.agreement_cells(members, sizes, data.codes))
+
+    def log_terms(self, values: Values, statistics: Cells) -> tuple[float, ...]:
+        """Return what adds up to the log density of records and delta, given clusters."""
+        evidence = self.log_evidence(statistics, values["delta"])
+        return self.log_singletons, evidence, self.log_hyper(values)
 
     def without_records(self) -> "DirichletCategorical":
         """Return what does not depend on how many records there are."""
@@ -115,8 +180,9 @@ class DirichletCategorical:
             delta *= np.exp(rng.normal(size=1 if self.tied else self.n_fields))
         return {"delta": delta}
 
-    def log_reach(self, delta: FloatArray) -> float:
+    def log_reach(self, evidence: kernels.Evidence) -> float:
         """Bound the log of any product of one factor a field, up or down."""
+        delta = evidence.delta
         up = np.log(delta + self.largest_gain)
         return float(np.maximum(np.abs(up), np.abs(np.log(delta))).sum() + np.log1p(delta).sum())
 
@@ -172,11 +238,14 @@ class DirichletCategorical:
             total -= float(np.sum(gammaln(delta + in_cluster) - gammaln(delta)))
         return total
 
-    def pair_evidence(self, pairs: NDArray[Any], deltas: FloatArray) -> FloatArray:
+    def pair_evidence(self, pairs: NDArray[Any], draws: Mapping[str, FloatArray]) -> FloatArray:
         """Return each field's log Bayes factor that two records are one, (pair, field).
 
-        It is the mean over draws of delta, (draw, field); a missing value says nothing.
+        It is the mean over draws of delta; a missing value says nothing.
         """
+        drawn = draws["delta"] if "delta" in draws else self.values({})["delta"][None, :]
+        drawn = drawn.reshape(len(drawn), -1)
+        deltas = np.broadcast_to(drawn, (len(drawn), self.n_fields))
         evidence = np.zeros((len(pairs), self.n_fields))
         for f in range(self.n_fields):
             one, two = self.codes[pairs[:, 0], f], self.codes[pairs[:, 1], f]
@@ -233,6 +302,8 @@ class DirichletCategorical:
         cells: Cells,
         log_more: Callable[[FloatArray], float] | None = None,
         typical: FloatArray | None = None,
+        *,
+        holds_fitted: bool = False,
     ) -> Values:
         """Slice sample delta given the clusters, tied or field by field.
 

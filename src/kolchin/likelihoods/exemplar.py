@@ -11,6 +11,7 @@ that move together do so on both sides of the ratio (`dependence`).
 """
 
 import copy
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Self
@@ -27,6 +28,7 @@ from kolchin.comparison.pairs_by_record import Lists, listed
 from kolchin.errors import ModelError
 from kolchin.likelihoods import error_counts
 from kolchin.likelihoods.chance import Coincidences, chances_of_values
+from kolchin.likelihoods.compared_candidates import find_among_compared
 from kolchin.likelihoods.dependence import Dependence, Masks
 from kolchin.likelihoods.fitting import learn_dependence
 from kolchin.likelihoods.kernels import (
@@ -36,10 +38,12 @@ from kolchin.likelihoods.kernels import (
     mixed_ratios,
     slice_errors,
 )
+from kolchin.likelihoods.neighbour_lists import list_neighbours
 from kolchin.likelihoods.pattern_counts import KeptLevels, PatternCounts, draw_classes
 from kolchin.likelihoods.sharing import Chances, Patterns, shares_shown
 from kolchin.likelihoods.unlinked import Unlinked
 from kolchin.parameters import FloatArray, IntArray, Values
+from kolchin.workplace import Work
 
 MOST_FIELDS = 16
 """The fields that a record shows are the bits of a small number."""
@@ -167,6 +171,7 @@ class Exemplar:
             )
         self.names = tuple(names)
         self.n_patterns = 0
+        self.comparisons: Comparisons | None = None
         self._as_compared: AsCompared | None = None
         self.fixed = fixed
         self.offsets = np.concatenate([[0], np.cumsum(compared.n_levels)]).astype(np.int64)
@@ -183,11 +188,12 @@ class Exemplar:
         self._depend(dependence)
 
     @classmethod
-    def of(cls, comparisons: Comparisons, shows: NDArray[np.bool_]) -> Self:
-        """Return the likelihood of fields that were compared; ``shows[n, f]``: n has a value.
+    def fit(cls, comparisons: Comparisons) -> Self:
+        """Return the likelihood of records that were compared.
 
-        Which of them move together is learnt from the pairs.
+        What levels mean, and which fields move together, is learned from the pairs.
         """
+        shows = comparisons.shows
         names = [field.column for field in comparisons.fields]
         likelihood = cls(outcomes_of(comparisons, shows), names)
         chances = Chances(
@@ -203,7 +209,19 @@ class Exemplar:
         likelihood._take_chances(learnt.gain, learnt.u)
         likelihood._depend(learnt.dependence)
         likelihood._merge_alike()
+        is_likely = likelihood.log_ratios() > np.log(len(shows))
+        likelihood.comparisons = comparisons.judged(is_likely)
         return likelihood
+
+    def __repr__(self) -> str:
+        fields = "field" if self.n_fields == 1 else "fields"
+        return f"Exemplar({self.shown.size:,} records, {self.n_fields} {fields})"
+
+    def of_records(self, rows: IntArray) -> "Exemplar":
+        """Return the likelihood of some of the records, in ascending order."""
+        from kolchin.likelihoods.extending import restricted
+
+        return restricted(self, rows)
 
     def _take_chances(self, gain: FloatArray, u: tuple[FloatArray, ...]) -> None:
         """Take other chances of levels, by pattern, and by field for pairs not compared."""
@@ -321,6 +339,74 @@ class Exemplar:
         self.place[rows] = np.where(seen, self.offsets[1:] - 1, self.offsets[-1])
         self.constant[rows] = np.where(seen, apart, 0.0)
 
+    settings: Mapping[str, object] = {}
+    is_moved_by_links = False
+    largest_log_gain = math.inf
+
+    @property
+    def n_compared(self) -> int:
+        """Number of records that were compared."""
+        return self.shown.size
+
+    @property
+    def coordinates(self) -> dict[str, list[str]]:
+        """Names of the entries of those parameters that are vectors."""
+        names: dict[str, list[str]] = {}
+        if self.comparisons is not None:
+            names["m"] = [
+                f"{field.column}: {level}"
+                for field, levels in zip(
+                    self.comparisons.fields, self.comparisons.level_names, strict=True
+                )
+                for level in levels
+            ]
+        if self.has_classes:
+            names["rho"] = self.class_names
+        if self.counts_errors:
+            names["errors"] = [f"{k} of {self.n_fields}" for k in range(self.n_fields + 1)]
+        if self.has_doubts:
+            names["shared"] = self.doubtful_names
+        return names
+
+    def generous_delta(self) -> FloatArray:
+        """Return no delta: no field is categorical."""
+        return np.empty(0)
+
+    def evidence(self, values: Values) -> kernels.Evidence:
+        """Return the evidence of patterns, as the kernels take it."""
+        return kernels.Evidence(np.empty(0), *self.ratios(values))
+
+    def log_reach(self, evidence: kernels.Evidence) -> float:
+        """Return 0: no field is categorical."""
+        return 0.0
+
+    def kernel_data(self, order: IntArray | None = None, work: Work | None = None) -> kernels.Data:
+        """Return, in an order, what records show and with whom they were compared.
+
+        Where compared pairs are in the store of an engine, its tasks list them.
+        """
+        shown = self.shown if order is None else self.shown[order]
+        lists: tuple[Any, Any, Any]
+        if work is not None and order is not None and self.parts.beside(work) is work:
+            lists = list_neighbours(self.parts, self.pattern_of_outcome, order, work)
+        else:
+            lists = self.lists(order)
+        no_codes = np.empty((shown.size, 0), dtype=np.int32)
+        begins, others, pattern = lists
+        return kernels.Data(no_codes, np.empty(0), begins, others, pattern, shown)
+
+    def find_candidates(
+        self, source: NDArray[np.int32], work: Work | None = None
+    ) -> tuple[NDArray[np.int32], FloatArray]:
+        """List the pairs that were compared and are not hopeless, and their log evidence."""
+        no_codes = np.empty((self.shown.size, 0), dtype=np.int32)
+        data = kernels.Data(no_codes, np.empty(0), source=source)
+        return find_among_compared(self, data, np.empty(0), work)
+
+    def log_terms(self, values: Values, statistics: PatternCounts) -> tuple[float, ...]:
+        """Return the log density of records and parameters, given the clusters counted."""
+        return (statistics.log_evidence + self.log_hyper(values),)
+
     def lists(self, order: IntArray | None = None) -> Lists:
         """List for each record, or each place of an order, those it was compared with.
 
@@ -333,6 +419,7 @@ class Exemplar:
     def without_records(self) -> "Exemplar":
         """Return what does not depend on how many records there are."""
         bare = copy.copy(self)
+        bare.comparisons = None
         bare.unlinked = bare._known_factors = bare._as_compared = None
         bare.shown = self.shown[:0].copy()
         bare.parts = Parts.of(np.empty((0, 2), dtype=np.int32), np.empty(0, dtype=np.int32))
@@ -369,7 +456,7 @@ class Exemplar:
         """Return the names of a set of fields."""
         return [name for name, inside in zip(self.names, fields, strict=True) if inside]
 
-    def start(self) -> Values:
+    def start(self, rng: np.random.Generator | None = None) -> Values:
         """Return m, rho and tau as they are expected."""
         if self.dependence is None:
             return {"m": self._normalised(self.weights)}
@@ -437,9 +524,16 @@ class Exemplar:
         counts = kernels.count_patterns(rng, data, evidence, members, sizes)
         return PatternCounts(*counts)
 
-    def update(self, rng: np.random.Generator, values: Values, counts: PatternCounts) -> Values:
-        """Draw m, rho and tau given what was counted."""
-        if self.fixed:
+    def update(
+        self,
+        rng: np.random.Generator,
+        values: Values,
+        counts: PatternCounts,
+        *,
+        holds_fitted: bool = False,
+    ) -> Values:
+        """Draw m, rho and tau given what was counted, unless they are held as they were fitted."""
+        if self.fixed or holds_fitted:
             return values
         (rows,) = np.nonzero(counts.against)
         by_class = draw_classes(rng, counts.against[rows], self._weights_of(rows, values))

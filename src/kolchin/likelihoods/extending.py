@@ -6,7 +6,6 @@ meant. Outcomes of comparing that nobody had before get patterns of their own.
 
 import copy
 import dataclasses
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,18 +19,13 @@ from kolchin.likelihoods.exemplar import AsCompared, Exemplar
 from kolchin.parameters import FloatArray, IntArray
 
 
-class Extended(NamedTuple):
-    """The likelihood and the comparisons of all records."""
-
-    compared: Exemplar
-    comparisons: Comparisons
-
-
-def extended(learnt: Exemplar, known: Comparisons, row_now: IntArray, added: Added) -> Extended:
-    """Return both for all records; ``row_now`` is where each known record is now (-1: gone).
+def extended(learnt: Exemplar, row_now: IntArray, added: Added) -> Exemplar:
+    """Return that of all records; ``row_now`` is where each known record is now (-1: gone).
 
     The order of known records stays.
     """
+    known = learnt.comparisons
+    assert known is not None
     n_known = len(known.outcomes)
     levels = np.concatenate([known.outcomes, added.levels])
     bands = np.concatenate([known.outcome_bands, added.bands])
@@ -48,7 +42,7 @@ def extended(learnt: Exemplar, known: Comparisons, row_now: IntArray, added: Add
     report = dataclasses.replace(
         known.report, n_records=len(added.shows), n_pairs=int(parts.counts.sum())
     )
-    comparisons = dataclasses.replace(
+    compared.comparisons = dataclasses.replace(
         known,
         parts=parts,
         outcomes=levels,
@@ -57,7 +51,7 @@ def extended(learnt: Exemplar, known: Comparisons, row_now: IntArray, added: Add
         shows=added.shows,
         report=report,
     )
-    return Extended(compared, comparisons)
+    return compared
 
 
 def _joined_parts(

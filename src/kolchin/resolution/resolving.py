@@ -11,8 +11,8 @@ import numpy as np
 
 from kolchin.engines import engine_for
 from kolchin.errors import ModelError
-from kolchin.likelihoods.basis import Basis
-from kolchin.model import LEARNING, Model
+from kolchin.likelihoods import Exemplar, compare_records
+from kolchin.model import Model
 from kolchin.parameters import Gamma, Hyper
 from kolchin.partitions import NO_SOURCES
 from kolchin.priors import Prior
@@ -222,7 +222,7 @@ def resolve(
             }
             given = directory.begin(given, asked)
             if work is None:  # else pairs are where the engine has them
-                directory.keep_basis(model)
+                directory.write_likelihood(model.likelihood)
         limit = limit_for(time_limit, model.n_records)
         what = given, settings, model, directory, limit, display, seconds, work
         return Session(*what).run(merged)
@@ -280,10 +280,10 @@ def resume(
             settings = settings.drawing(draws)
             if not asked_until_enough:  # else the number is for this call alone
                 directory.ask({**asked, "settings": settings.to_json()})
-        basis = directory.kept_basis(given.records) if work is None else None
-        model = _model(settings, given, display, Stopwatch("comparing"), work, basis)
-        if work is None and basis is None:
-            directory.keep_basis(model)
+        kept = directory.read_likelihood(given.records) if work is None else None
+        model = _model(settings, given, display, Stopwatch("comparing"), work, kept)
+        if work is None and kept is None:
+            directory.write_likelihood(model.likelihood)
         limit = limit_for(time_limit, model.n_records)
         what = given, settings, model, directory, limit, display, asked["seconds"], work
         return Session(*what).run(asked["merged"])
@@ -302,16 +302,18 @@ def _model(
     display: Display,
     watch: Stopwatch,
     work: Work | None,
-    basis: Basis | None = None,
+    kept: Exemplar | None = None,
 ) -> Model:
-    """Build the model once, which may take a while where there is much to compare."""
+    """Build the model once, which may take a while where there is much to compare.
 
-    def tell(words: str) -> None:
-        display.phase(words)
-        if words == LEARNING:
-            watch.begin("dependence")
-
-    return settings.model(given.records, given.source, tell, work, basis)
+    ``kept`` is what was learned from comparing these records before.
+    """
+    if kept is None and settings.likelihood != "categorical":
+        comparisons = compare_records(given.records, settings.keys, display.phase, work)
+        watch.begin("dependence")
+        display.phase("learning which fields move together")
+        kept = Exemplar.fit(comparisons)
+    return settings.model(given.records, given.source, kept)
 
 
 def _check_more(directory: RunDirectory, draws: int) -> None:

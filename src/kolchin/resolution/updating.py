@@ -1,5 +1,6 @@
 """New records join a finished run: given its parameters, or, for categories, by a new run."""
 
+import os
 import shutil
 import time
 from dataclasses import replace
@@ -8,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from kolchin.errors import DataError
 from kolchin.model import Model
+from kolchin.parameters import IntArray
 from kolchin.posterior import Posterior
 from kolchin.posterior.draws_on_disk import part_path, save
 from kolchin.resolution.running.directory import RESULTS, RunDirectory
@@ -20,6 +23,7 @@ from kolchin.resolution.running.session import Session, write_results
 from kolchin.resolution.running.settings import AUTO, limit_for
 from kolchin.resolution.tables.changed_rows import Asked, Grown, grown
 from kolchin.resolution.tables.entity_numbers import Before
+from kolchin.resolution.tables.input_table import Input
 from kolchin.sampling.updating import updated
 from kolchin.threads import at_most
 
@@ -57,7 +61,7 @@ def update(
         before = Before.of(result._given.ids, result.entity_of, result.first_free)
         found = found._replace(given=replace(found.given, before=before))
         _tell(display, found)
-        if result._model.compared is None:
+        if not result._model.likelihood.n_compared:
             return _run_again(result, found, directory, display)
         return _drawn_given_parameters(result, found, directory, seed, display)
 
@@ -67,6 +71,17 @@ def _tell(display: Display, found: Grown) -> None:
     display.say(f"{found.given.title}: {n_new:,} new rows, {n_now:,} records now")
     for note in found.given.notes:
         display.say(f"Note: {note}")
+
+
+def _rows_by_id(old: Input, new: Input) -> IntArray:
+    """Return where each record was before, changed or not; -1 for new ones.
+
+    What people said of a record they said of whoever has its id.
+    """
+    before = pl.DataFrame({"id": old.ids}).with_row_index("row")
+    found = pl.DataFrame({"id": new.ids}).join(before, on="id", how="left", maintain_order="left")
+    rows: IntArray = found["row"].cast(pl.Int64).fill_null(-1).to_numpy()
+    return rows
 
 
 def _drawn_given_parameters(
@@ -81,7 +96,7 @@ def _drawn_given_parameters(
     began = time.monotonic()
     display.phase("comparing the new records")
     given, row_before = found
-    settings = result._settings.moved(row_before)
+    settings = result._settings.moved(_rows_by_id(result._given, given))
     model = extended_model(result._base_model, given, settings)
     compared = time.monotonic()
     display.phase("drawing what they touch")
@@ -122,7 +137,7 @@ def _keep(
             "updated": True,
         }
         directory.begin(made._given, whole)
-        directory.keep_basis(made._base_model)
+        directory.write_likelihood(made._base_model.likelihood)
         with directory.writing():
             save(posterior, part_path(directory.posterior, 0), 0)
         write_results(directory, made, asked["merged"], began)
@@ -165,11 +180,13 @@ def add(
         _bring_along(path, out)
         return made
     beside = path.resolve().with_name(f".{path.resolve().name}.adding")
-    with RunDirectory(path).locked():
+    with RunDirectory(path).locked() as lock:
         shutil.rmtree(beside, ignore_errors=True)
         try:
             made = update(out=beside)
             _bring_along(path, beside)
+            if os.name == "nt":  # pragma: no cover - there, no folder with an open file is renamed
+                lock.release()
             _exchange(path.resolve(), beside)
         finally:
             shutil.rmtree(beside, ignore_errors=True)
@@ -200,7 +217,8 @@ def _run_again(
     result: "Result", found: Grown, directory: RunDirectory | None, display: Display
 ) -> "Result":
     """Resolve all records anew, with the same settings: categories have no candidates to go by."""
-    given, settings = without_base(found.given), result._settings.moved(found.row_before)
+    given = without_base(found.given)
+    settings = result._settings.moved(_rows_by_id(result._given, given))
     model: Model = settings.model(given.records, given.source)
     limit = limit_for(AUTO, model.n_records)
     if directory is None:

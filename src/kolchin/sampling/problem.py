@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 from kolchin import kernels
 from kolchin.model import Model
-from kolchin.parameters import IntArray
 from kolchin.sampling.layout import Layout, Shard
+from kolchin.workplace import Work
 
 
 class Problem(NamedTuple):
@@ -32,30 +32,16 @@ def pose_problem(model: Model, layout: Layout | None = None) -> Problem:
     return Problem(model, make_kernel_data(model, layout), layout)
 
 
-def make_kernel_data(model: Model, layout: Layout | None = None) -> kernels.Data:
-    """Return the records in the form that the kernels read, in the order of a layout."""
+def make_kernel_data(
+    model: Model, layout: Layout | None = None, work: Work | None = None
+) -> kernels.Data:
+    """Return the records in the form that the kernels read, in the order of a layout.
+
+    Where compared pairs are in the store of an engine, its tasks list them.
+    """
     order = None if layout is None else layout.order
-    data = make_unlisted_data(model, order)
-    if model.compared is None:
-        return data
-    begins, others, pattern = model.compared.lists(order)
-    return data._replace(begins=begins, others=others, pattern=pattern)
-
-
-def make_unlisted_data(model: Model, order: IntArray | None) -> kernels.Data:
-    """Return all but the lists of compared pairs."""
-    data = make_categorical_data(model)
-    answers = kernels.Answers(*model.answers.lists(order))
-    if order is not None:
-        source = data.source[order] if data.source.size else data.source
-        data = data._replace(codes=data.codes[order], source=source)
-    if model.compared is not None:
-        shown = model.compared.shown if order is None else model.compared.shown[order]
-        data = data._replace(shown=shown)
-    return data._replace(answers=answers)
-
-
-def make_categorical_data(model: Model) -> kernels.Data:
-    """Return what kernels read of the categorical fields, and of sources, record by record."""
-    data = kernels.Data(model.likelihood.codes, 1 / model.likelihood.frequency)
-    return data._replace(source=model.sources)
+    data = model.likelihood.kernel_data(order, work)
+    source = model.sources
+    if order is not None and source.size:
+        source = source[order]
+    return data._replace(source=source, answers=kernels.Answers(*model.answers.lists(order)))

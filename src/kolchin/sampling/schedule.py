@@ -67,7 +67,7 @@ def learn_tuning(
     link_proposals: kernels.LinkProposals | None = None,
 ) -> Tuning:
     """Learn from what was observed, and from the state, which pairs moves are to be made on."""
-    delta = observed.mean_delta(state.field_values["delta"])
+    delta = observed.mean_delta(state.evidence.delta)
     generous = np.maximum(GENEROUS * delta, problem.model.likelihood.generous_delta())
     log_odds = log_prior_odds(state)
     pairs = executor.learn(observed, LearningInput(state.evidence, delta, generous, log_odds))
@@ -88,7 +88,7 @@ def choose_schedule(
     if lists is None:
         return Schedule(ChaperonesMove(mixture, moves_asked or n_moves), (), UpdateParameters())
     attach = AttachMove(lists)
-    if problem.model.compared is not None or not problem.model.likelihood.is_sampled:
+    if not problem.model.likelihood.is_moved_by_links:
         on_pairs_alone = ChaperonesMove(mixture, moves_asked or n_moves)
         return Schedule(on_pairs_alone, (attach,), UpdateParameters())
     n_rounds = n_moves // SWEEPS_A_STEP // MOVES_A_ROUND

@@ -11,14 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin import kernels
-from kolchin.likelihoods.exemplar import NO_RATIOS
+from kolchin.likelihoods.base import Statistics
 from kolchin.model import Model
 from kolchin.parameters import IntArray, Values
 from kolchin.partitions import canonical, size_counts
 from kolchin.posterior import Snapshot
 from kolchin.priors.base import SizeCounts, table_size
 from kolchin.sampling.problem import Problem
-from kolchin.sampling.statistics import FieldStatistics, count_statistics
 from kolchin.sampling.weights import build_kernel_weights
 
 FEWEST_PAIRS = 0.05
@@ -55,7 +54,7 @@ class State(NamedTuple):
     field_values: Values
     evidence: kernels.Evidence
     weights: kernels.Weights
-    statistics: FieldStatistics | None = None
+    statistics: Statistics | None = None
 
     @property
     def counts(self) -> SizeCounts:
@@ -88,23 +87,15 @@ def start_state(rng: np.random.Generator, problem: Problem, labels: IntArray) ->
         kernels.make_rings(canonical(labels)), counts, n_clusters, np.array([-1, -1])
     )
     stream_key = int(rng.integers(1 << 62))
-    field_values: Values = model.likelihood.start(rng)
-    if model.compared is not None:
-        field_values |= model.compared.start()
+    field_values = model.likelihood.start(rng)
     prior_values = model.prior.collapsed(model.prior.start(rng, SizeCounts.of(counts)))
-    evidence = make_evidence(model, field_values)
+    evidence = model.likelihood.evidence(field_values)
     largest = int(np.flatnonzero(counts)[-1])
     prior_values, weights = _tabulate(rng, model, prior_values, evidence, table_size(largest))
     state = State(
         rng, display_rng, stream_key, 0, partition, prior_values, field_values, evidence, weights
     )
     return lengthen_counts(state, weights.log_size.size - 1)
-
-
-def make_evidence(model: Model, field_values: Values) -> kernels.Evidence:
-    """Return what the fields say, by their parameters, as the kernels take it."""
-    ratios = NO_RATIOS if model.compared is None else model.compared.ratios(field_values)
-    return kernels.Evidence(field_values["delta"], ratios.ratio, ratios.apart)
 
 
 def tabulate_weights(
@@ -156,7 +147,8 @@ def ensure_statistics(rng: np.random.Generator, problem: Problem, state: State) 
     if state.statistics is not None:
         return state
     members, sizes, _ = kernels.grouped(state.following, problem.whole.within)
-    statistics = count_statistics(rng, problem.model, problem.data, state.evidence, members, sizes)
+    what = problem.data, state.evidence, members, sizes
+    statistics = problem.model.likelihood.count(rng, *what)
     return state._replace(statistics=statistics)
 
 
@@ -166,21 +158,13 @@ def take_snapshot(problem: Problem, state: State) -> Snapshot:
     assert statistics is not None
     prior, likelihood, n_records = model.prior, model.likelihood, model.n_records
     values = prior.collapsed(state.prior_values)
-    log_joint = (
-        prior.log_prob_counts(state.counts, values)
-        + prior.log_hyper(n_records, values)
-        + likelihood.log_singletons
-        + likelihood.log_evidence(statistics.cells, state.field_values["delta"])
-        + likelihood.log_hyper(state.field_values)
-    )
-    if model.compared is not None and statistics.levels is not None:
-        log_joint += statistics.levels.log_evidence + model.compared.log_hyper(state.field_values)
+    log_joint = prior.log_prob_counts(state.counts, values) + prior.log_hyper(n_records, values)
+    for term in likelihood.log_terms(state.field_values, statistics):
+        log_joint += term
     log_joint += _log_probability_of_answers(problem, state)
     complete = prior.completed(state.display_rng, state.prior_values, state.counts)
     parameters = prior.sampled(n_records, complete)
     parameters |= likelihood.sampled(state.field_values)
-    if model.compared is not None:
-        parameters |= model.compared.sampled(state.field_values)
     return Snapshot(state.following, parameters, log_joint)
 
 

@@ -17,22 +17,20 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from kolchin import threads
-from kolchin.likelihoods import DirichletCategorical
-from kolchin.likelihoods.extending import restricted
-from kolchin.model import FIELD_PARAMETERS, Model
+from kolchin.likelihoods import FIELD_PARAMETERS, Exemplar
+from kolchin.model import Model
 from kolchin.parameters import IntArray, Values
 from kolchin.partitions import size_counts
 from kolchin.posterior import Posterior
 from kolchin.posterior.episodes import Chain as Store
 from kolchin.posterior.episodes import arranged
 from kolchin.priors import Prior
-from kolchin.records import Compared
 from kolchin.sampling.problem import pose_problem
 from kolchin.sampling.proposals.candidates import find_candidate_pairs
 from kolchin.sampling.proposals.observed_pairs import ObservedPairs
 from kolchin.sampling.schedule import Schedule, choose_schedule, learn_tuning
 from kolchin.sampling.shards.executors import ThreadExecutor
-from kolchin.sampling.state import State, make_evidence, start_state, tabulate_weights
+from kolchin.sampling.state import State, start_state, tabulate_weights
 
 MOST_DRAWS = 250
 """So many draws of each chain are kept at most, evenly spaced."""
@@ -56,13 +54,16 @@ def find_region(
 ) -> Region:
     """Return the added records and all that the draws tie to those which they could join.
 
+    Those of which something is said together with an added one are among them.
+
     ``row_before`` is where each record was (-1: it was not there). Records whose cluster lost one
     in some draw belong to them, too.
     """
     known = row_before >= 0
     touched = np.ones(posterior.n_records, dtype=bool)  # that are gone
     touched[row_before[known]] = False
-    near = _hopeful_pairs(model, is_added)
+    said = model.answers.pairs
+    near = np.concatenate([_hopeful_pairs(model, is_added), said[is_added[said].any(axis=1)]])
     others = row_before[near[~is_added[near]]]
     touched[others[others >= 0]] = True
     group = _ever_together(posterior)
@@ -76,10 +77,11 @@ def find_region(
 
 def _hopeful_pairs(model: Model, is_added: NDArray[np.bool_]) -> NDArray[np.int32]:
     """Return the compared pairs with an added record that may be links."""
-    assert model.compared is not None
-    log_odds = model.compared.log_ratios() - np.log(model.n_records)
+    likelihood = model.likelihood
+    assert isinstance(likelihood, Exemplar)
+    log_odds = likelihood.log_ratios() - np.log(model.n_records)
     found = [np.empty((0, 2), dtype=np.int32)]
-    for pairs, which in model.compared.parts:
+    for pairs, which in likelihood.parts:
         found.append(pairs[is_added[pairs].any(axis=1) & (log_odds[which] > LEAST_LOG_ODDS)])
     return np.concatenate(found)
 
@@ -145,16 +147,7 @@ def _redrawing(
 
 def _part_of(model: Model, rows: IntArray) -> Model:
     """Return the model of some records, whose prior knows how many there are in all."""
-    assert model.compared is not None
-    part = copy.copy(model)
-    part.records = model.records.take(rows)
-    own, fields = model.likelihood, part.records.fields
-    equal = [f for f, field in enumerate(fields) if not isinstance(field, Compared)]
-    part.likelihood = DirichletCategorical(part.records.select(equal), own.delta, own.tied)
-    part.compared = restricted(model.compared, rows)
-    part.sources = model.sources[rows] if model.sources.size else model.sources
-    # What is said of a record here and one that stays outside tells nothing: they stay apart.
-    part.answers = model.answers.among(rows)
+    part = model.of_records(rows)
     part.prior = _of_all(model.prior, model.n_records)
     return part
 
@@ -186,6 +179,7 @@ class _Redrawing:
         self.number = number
         self.region = region
         self.problem = pose_problem(part)
+        self.tied = part.answers.tied
         self.pairs = pairs
         self.stays = _staying(posterior.chains[number], now)
         self.n_outside = int((now >= 0).sum())
@@ -210,7 +204,7 @@ class _Redrawing:
         schedule = self._learn(state, observed)
         for step in range(1, FIRST_STEPS + 1):
             state = self._step(schedule, state)
-            observed.observe(state.following, state.field_values["delta"])
+            observed.observe(state.following, state.evidence.delta)
             if step in (FIRST_STEPS // 4, FIRST_STEPS):
                 schedule = self._learn(state, observed)
                 observed.forget()
@@ -228,26 +222,29 @@ class _Redrawing:
         return state
 
     def _labels_before(self) -> IntArray:
-        """Return the clusters of the first draw, added records alone."""
+        """Return the clusters of the first draw, added records alone or where they are tied."""
         before = self.region.before
         labels = self.posterior.partition(self.number, 0).astype(np.int64)
         alone = labels.size + np.arange(before.size)
-        result: IntArray = np.where(before >= 0, labels[np.maximum(before, 0)], alone)
+        found = np.where(before >= 0, labels[np.maximum(before, 0)], alone)
+        own = np.unique(found, return_inverse=True)[1]
+        one, other = own[self.tied].T
+        graph = coo_array((np.ones(one.size, bool), (one, other)), shape=(own.size, own.size))
+        result: IntArray = connected_components(graph, directed=False)[1][own].astype(np.int64)
         return np.unique(result, return_inverse=True)[1].astype(np.int64)
 
     def _take_parameters(self, state: State, t: int) -> State:
         """Hold the parameters of a draw, and count the clusters that are not drawn anew."""
         model = self.problem.model
-        assert model.compared is not None
         drawn = {name: one[self.number, t] for name, one in self.posterior.parameters.items()}
         own = {name: value for name, value in drawn.items() if name in FIELD_PARAMETERS}
-        field_values = {**model.likelihood.values(own), **model.compared.values(own)}
+        field_values = model.likelihood.values(own)
         inside = size_counts(_labels(state.following))
         counts = _added_counts(inside, self._outside_counts(t))
         state.partition.n_clusters[0] = counts.sum()
         state = state._replace(
             field_values=field_values,
-            evidence=make_evidence(model, field_values),
+            evidence=model.likelihood.evidence(field_values),
             prior_values=self._prior_values(drawn),
             partition=state.partition._replace(size_counts=counts),
             statistics=None,

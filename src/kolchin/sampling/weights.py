@@ -42,8 +42,8 @@ def _safe_ranges(
     model: Model, log_size: FloatArray, evidence: kernels.Evidence
 ) -> tuple[bool, bool]:
     """Tell whether products of the evidence of pairs, and of more records, stay in range."""
-    reach = model.likelihood.log_reach(evidence.delta)
-    largest = LARGEST_LOG if model.compared is None else LARGEST_BESIDE
+    reach = model.likelihood.log_reach(evidence)
+    largest = LARGEST_BESIDE if evidence.uncompared.size else LARGEST_LOG
     safe_products = (kernels.LARGEST_ENUMERATED - 1) * reach <= largest
     for ratio in (evidence.ratio, evidence.uncompared):
         if ratio.size:

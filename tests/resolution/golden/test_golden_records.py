@@ -6,7 +6,9 @@ import pytest
 from typer.testing import CliRunner
 
 import kolchin as kp
+from kolchin import resolution
 from kolchin.cli import app
+from kolchin.errors import DataError
 from kolchin.resolution.golden.exemplar_records import blocks_of, compared_members, meanings
 from kolchin.resolution.golden.golden_files import write_golden
 from kolchin.resolution.golden.golden_records import make_golden
@@ -253,7 +255,28 @@ def test_values_that_are_the_same_in_another_form_add_up():
         for k, phone in enumerate(phones)
         for copy in (0, 1)
     ]
-    model = kp.Model(kp.Records.from_table(rows, [kp.Phone("phone"), kp.Text("name")]))
+    records = kp.Records.from_table(rows, [kp.Phone("phone"), kp.Text("name")])
+    model = kp.Model(records, likelihood=kp.compare(records))
     codes = meanings(model, 0)
     assert (codes[::2] == codes[1::2]).all()
     assert np.unique(codes).size == 40
+
+
+def test_rules_that_are_kept_outlive_the_records_that_they_name(tmp_path):
+    table = {"id": list("abcdefghijkl"), "name": ["ann", "ann", "bob", "eve"] * 3}
+    table["year"] = [1, 1, 2, 3] * 3
+    how = {"id": "id", "chains": 2, "draws": 20, "seed": 1, "progress": False}
+    kp.resolve(table, out=tmp_path / "run", **how)
+    one = '[[overrides]]\nrecord = "{0}"\nfield = "name"\nvalue = "set {0}"\n'
+    rules = tmp_path / "rules.toml"
+    rules.write_text(one.format("a") + one.format("b"))
+    write_golden(tmp_path / "run", rules)
+    new = {"id": ["z"], "name": ["zoe"], "year": [9]}
+    resolution.add(tmp_path / "run", new, delete=["b"], progress=False)
+    assert "gone were left out: 'b'" in write_golden(tmp_path / "run")[-1]
+    values = pl.read_csv(tmp_path / "run" / "golden.csv")["name"].to_list()
+    assert "set a" in values
+    assert "set b" not in values
+    kp.Result.load(tmp_path / "run").write(f"sqlite:///{tmp_path}/out.db")
+    with pytest.raises(DataError, match="record 'b', which is not there"):
+        write_golden(tmp_path / "run", rules)

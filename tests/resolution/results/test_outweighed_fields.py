@@ -30,7 +30,7 @@ def test_nothing_is_told_where_a_pair_can_be_a_link():
         "town": rng.choice(names, 150).tolist() * 2,
     }
     records = kp.Records.from_table(table, fields=[kp.Text(name) for name in table])
-    model = kp.Model(records)
+    model = kp.Model(records, likelihood=kp.compare(records))
     assert too_weak(model) == []
     assert most_bits(model) > np.log2(300)
 

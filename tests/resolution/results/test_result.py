@@ -72,10 +72,10 @@ def test_evidence_is_the_posterior_mean_of_log_bayes_factors(finished):
     }
     bits = []
     for k in range(len(drawn["m"])):
-        values = model.compared.values({name: array[k] for name, array in drawn.items()})
+        values = model.likelihood.values({name: array[k] for name, array in drawn.items()})
         bits.append(
-            model.compared.log_likelihood(together, values)
-            - model.compared.log_likelihood(apart, values)
+            model.likelihood.log_likelihood(together, values)
+            - model.likelihood.log_likelihood(apart, values)
         )
     assert sum(pair[4:]) == pytest.approx(np.mean(bits) / np.log(2))
 

@@ -19,7 +19,7 @@ value = "Rome"
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -37,6 +37,9 @@ from kolchin.resolution.tables.input_table import Input
 
 PROBABLE, SOURCE, RECENT, LONGEST, COMPLETE = "probable", "source", "recent", "longest", "complete"
 KEEPS = (PROBABLE, SOURCE, RECENT, LONGEST, COMPLETE)
+KEPT_RULES = "golden.toml"
+"""The file of a run's directory with the rules that hold until others are given."""
+
 EVERY = "*"
 NEEDS = {SOURCE: "order", RECENT: "by"}
 """What a rule must say beside what it keeps."""
@@ -60,14 +63,19 @@ class Override(NamedTuple):
 
 @dataclass(frozen=True)
 class Rules:
-    """What to keep of each field, and what people have set."""
+    """What to keep of each field, and what people have set; of which records they did in vain."""
 
     fields: Mapping[str, Rule]
     overrides: tuple[Override, ...] = ()
+    gone: tuple[str, ...] = ()
 
     @classmethod
-    def read(cls, rules: Any, given: Input) -> Self:
-        """Check a TOML file, or what it would hold; every fault is told in one message."""
+    def read(cls, rules: Any, given: Input, kept: bool = False) -> Self:
+        """Check a TOML file, or what it would hold; every fault is told in one message.
+
+        Rules that a run has ``kept`` were checked when they were given: overrides of records that
+        are gone since, after an update, are left out.
+        """
         findings = Findings()
         content, name = _content(rules, findings)
         fields = content.pop("fields", {})
@@ -80,10 +88,18 @@ class Rules:
             else {},
             tuple(_override(one, name, findings) for one in listed),
         )
-        made._check(given, name, findings)
+        if kept:
+            made = made._without_gone(given)
+        made._check(given, name, findings, kept)
         if findings.faults:
             raise DataError("\n".join(["These rules cannot be used:", *findings.faults]))
         return made
+
+    def _without_gone(self, given: Input) -> Self:
+        ids = set(given.ids.cast(pl.String)) if self.overrides else set()
+        there = tuple(one for one in self.overrides if one.record in ids)
+        gone = tuple(one.record for one in self.overrides if one.record not in ids)
+        return replace(self, overrides=there, gone=gone)
 
     def of(self, field: str) -> Rule:
         """Return the rule of a field."""
@@ -105,7 +121,7 @@ class Rules:
             if one.field == field
         }
 
-    def _check(self, given: Input, name: str, findings: Findings) -> None:
+    def _check(self, given: Input, name: str, findings: Findings, kept: bool) -> None:
         """Find fault with columns, sources and records that the run does not have."""
         known = given.texts.columns
         named = [
@@ -117,7 +133,7 @@ class Rules:
             if column not in known:
                 hint = suggestion(column, known)
                 findings.fault(f"{name} names {column!r}, which is no column of the table.{hint}")
-        wanted = {source for rule in self.fields.values() for source in rule.order}
+        wanted = {source for rule in self.fields.values() for source in rule.order if not kept}
         if wanted and given.source is None:
             findings.fault(
                 f"{name} has an order of sources, but the run has none ({option('source')})."

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from kolchin.likelihoods import Exemplar
 from kolchin.model import Model
 from kolchin.posterior import Posterior
 
@@ -24,8 +25,8 @@ def candidates_of(model: Model) -> dict[str, Any] | None:
 
 def dependence_of(model: Model, posterior: Posterior) -> dict[str, Any]:
     """Return which fields unrelated records share, and which change at once in an entity's."""
-    compared = model.compared
-    if compared is None or compared.dependence is None:
+    compared = model.likelihood
+    if not isinstance(compared, Exemplar) or compared.dependence is None:
         return {"shared": [], "replaced": []}
     found = compared.dependence
     drawn = posterior.parameters.get("rho", np.ones((1, 1, 1)))

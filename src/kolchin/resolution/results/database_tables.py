@@ -8,12 +8,11 @@ import polars as pl
 
 from kolchin.databases import OwnTable, Written, write_tables
 from kolchin.records.columns.column_types import typed
+from kolchin.resolution.golden.golden_rules import KEPT_RULES
 from kolchin.resolution.results.events import plain_events
 
 if TYPE_CHECKING:
     from kolchin.resolution.results.result import Result
-
-KEPT_RULES = "golden.toml"
 
 
 def write_result(

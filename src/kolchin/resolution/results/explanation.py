@@ -1,7 +1,6 @@
 """Why two records are (not) the same: evidence field by field, in bits."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from textwrap import fill
 from typing import Any
@@ -16,7 +15,7 @@ from kolchin.parameters import FloatArray, IntArray
 from kolchin.posterior import Posterior
 from kolchin.posterior.size_statistics import histograms
 from kolchin.priors.base import SizeCounts
-from kolchin.records import Compared, Records, Words
+from kolchin.records import Records, Words
 from kolchin.terminal import table_text, terminal_width
 
 DRAWS_FOR_PRIOR = 200
@@ -162,30 +161,17 @@ def pair_bits(model: Model, posterior: Posterior, pairs: NDArray[Any]) -> FloatA
         name: array.reshape(len(posterior), *array.shape[2:])
         for name, array in posterior.parameters.items()
     }
-    is_compared = np.array([isinstance(field, Compared) for field in model.records.fields])
-    evidence = np.zeros((len(pairs), is_compared.size))
-    if not is_compared.all():
-        evidence[:, ~is_compared] = model.likelihood.pair_evidence(pairs, _deltas(model, drawn))
-    if model.compared is not None:
-        evidence[:, is_compared] = model.compared.pair_evidence(pairs, drawn)
-    evidence /= math.log(2)
-    return evidence
-
-
-def _deltas(model: Model, drawn: Mapping[str, FloatArray]) -> FloatArray:
-    """Return the draws of delta, (draw, field), or the one that is fixed."""
-    likelihood = model.likelihood
-    fixed = None if "delta" in drawn else likelihood.values({})["delta"][None, :]
-    deltas = drawn["delta"] if fixed is None else fixed
-    flat: FloatArray = deltas.reshape(len(deltas), -1)
-    return np.broadcast_to(flat, (len(flat), likelihood.n_fields))
+    names = list(model.likelihood.names)
+    evidence = model.likelihood.pair_evidence(pairs, drawn)
+    in_order: FloatArray = evidence[:, [names.index(name) for name in model.records.names]]
+    return in_order / math.log(2)
 
 
 def compared_words(model: Model, one: int, two: int) -> list[str]:
     """Say of each field how the values of two records compare."""
     words = {}
-    codes, categorical = model.likelihood.codes, model.likelihood.records
-    for name, a, b in zip(categorical.names, codes[one], codes[two], strict=True):
+    codes = model.records.codes
+    for name, a, b in zip(model.records.names, codes[one], codes[two], strict=True):
         words[name] = "missing" if min(a, b) < 0 else "exact" if a == b else "different"
     comparisons = model.comparisons
     if comparisons is not None:

@@ -2,14 +2,16 @@
 
 import numpy as np
 
+from kolchin.likelihoods import Exemplar
 from kolchin.model import Model
 
 
 def most_bits(model: Model) -> float | None:
     """Return the most that all fields together say for a pair that was compared, in bits."""
-    if model.compared is None:
+    likelihood = model.likelihood
+    if not isinstance(likelihood, Exemplar):
         return None
-    ratios = model.compared.ratios(model.compared.start()).ratio
+    ratios = likelihood.ratios(likelihood.start()).ratio
     return float(np.log2(max(ratios.max(initial=0.0), 1e-300)))
 
 

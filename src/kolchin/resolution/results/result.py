@@ -13,7 +13,7 @@ import polars as pl
 from kolchin.errors import DataError
 from kolchin.evaluation import numbered
 from kolchin.files import replacing
-from kolchin.likelihoods.basis import Basis
+from kolchin.likelihoods import Exemplar
 from kolchin.model import Model
 from kolchin.parameters import FloatArray, IntArray
 from kolchin.partitions import Certain, Labels, clashing
@@ -23,7 +23,7 @@ from kolchin.posterior.scores import calibration, evaluate_posterior
 from kolchin.posterior.summaries import Summary, summarise
 from kolchin.records import DataWarning, Records
 from kolchin.resolution.golden.golden_records import Golden, make_golden
-from kolchin.resolution.golden.golden_rules import Rules
+from kolchin.resolution.golden.golden_rules import KEPT_RULES, Rules
 from kolchin.resolution.results.cautions import cautions, doubts, families
 from kolchin.resolution.results.comparison_summary import candidates_of, dependence_of
 from kolchin.resolution.results.due import due_notes
@@ -115,7 +115,7 @@ class Result:
         if self._given.base is not None:
             return extended_model(self._base_model, self._given, self._settings)
         records, source = self._given.records, self._given.source
-        return self._settings.model(records, source, basis=self._kept_basis(records))
+        return self._settings.model(records, source, self._kept_likelihood(records))
 
     @cached_property
     def _base_model(self) -> Model:
@@ -123,11 +123,13 @@ class Result:
         base = self._given.base
         if base is None:
             return self._model
-        return self._settings.without_sources().model(base, basis=self._kept_basis(base))
+        return self._settings.without_sources().model(base, kept=self._kept_likelihood(base))
 
-    def _kept_basis(self, records: Records) -> Basis | None:
-        """Return what the model of these records stands on, if a directory has it."""
-        return None if self.directory is None else RunDirectory(self.directory).kept_basis(records)
+    def _kept_likelihood(self, records: Records) -> Exemplar | None:
+        """Return what was learned from comparing these records, if a directory has it."""
+        if self.directory is None:
+            return None
+        return RunDirectory(self.directory).read_likelihood(records)
 
     def detach(self) -> None:
         """Make what depends on a workplace, which is about to go, and let go of the rest.
@@ -395,7 +397,8 @@ class Result:
         return self._golden(rules).values
 
     def _golden(self, rules: Any) -> Golden:
-        checked = Rules.read(rules, self._given)
+        kept = None if self.directory is None else self.directory / KEPT_RULES
+        checked = Rules.read(rules, self._given, kept=rules is not None and rules == kept)
         what = self._model, self.posterior, self._given, self.labels, self._dependence(), checked
         made = make_golden(*what)
         return Golden(*(_with_ids(table, self.numbers) for table in made))

@@ -17,21 +17,20 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from filelock import FileLock, Timeout
+from filelock import BaseFileLock, FileLock, Timeout
 from numpy.typing import NDArray
 
 from kolchin.errors import DataError, SamplerError
 from kolchin.files import replacing
-from kolchin.likelihoods.basis import Basis
-from kolchin.model import Model
+from kolchin.likelihoods import Exemplar, Likelihood
 from kolchin.options import option
 from kolchin.posterior import Posterior
 from kolchin.posterior.draws_on_disk import part_path, save, write_arrays
 from kolchin.posterior.recorder import recorded
 from kolchin.records import Records
 from kolchin.resolution.results.spreadsheet_formulas import quoted
-from kolchin.resolution.running.basis import FILE as BASIS
-from kolchin.resolution.running.basis import keep_basis, kept_basis
+from kolchin.resolution.running.kept_likelihood import FILE as LIKELIHOOD
+from kolchin.resolution.running.kept_likelihood import read_likelihood, write_likelihood
 from kolchin.resolution.tables.input_table import UNREADABLE, Input
 from kolchin.sampling.run.checkpoint import pack_run, read_header, restore, take_chains
 from kolchin.sampling.run.runner import Run
@@ -85,21 +84,21 @@ class RunDirectory:
             (self.posterior / "run.json").unlink(missing_ok=True)
             for name in RESULTS:
                 (self.path / name).unlink(missing_ok=True)
-            outdated = [self.posterior / name for name in ("state.npz", BASIS)]
+            outdated = [self.posterior / name for name in ("state.npz", LIKELIHOOD)]
             for old in [*self.posterior.glob("draws-*.npz"), *outdated]:
                 old.unlink(missing_ok=True)
             given = given.save(self.posterior)
         self.ask(asked)
         return given
 
-    def keep_basis(self, model: Model) -> None:
-        """Write what a model stands on, so that nobody need compare the records again."""
+    def write_likelihood(self, likelihood: Likelihood) -> None:
+        """Write what comparing has taught, so that nobody need compare the records again."""
         with self.writing():
-            keep_basis(self.posterior, model)
+            write_likelihood(self.posterior, likelihood)
 
-    def kept_basis(self, records: Records) -> Basis | None:
-        """Return what the model of these records stands on, if that was kept."""
-        return kept_basis(self.posterior, records)
+    def read_likelihood(self, records: Records) -> Exemplar | None:
+        """Return what was learned from comparing these records, if that was kept."""
+        return read_likelihood(self.posterior, records)
 
     def ask(self, asked: dict[str, Any]) -> None:
         """Write what is asked for."""
@@ -113,7 +112,7 @@ class RunDirectory:
         if not path.exists():
             raise DataError(f"There is no run in {self.path}. Start one with 'kolchin resolve'.")
         try:
-            data: dict[str, Any] = json.loads(path.read_text())
+            data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         except ValueError as error:
             raise DataError(f"{path} is damaged and cannot be read: {error}.") from error
         if data.get("format") != FORMAT:
@@ -121,18 +120,18 @@ class RunDirectory:
         return data
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
+    def locked(self) -> Iterator[BaseFileLock]:
         """Keep two processes from working on one directory; a killed one lets go by itself."""
         with self.writing():
             self.posterior.mkdir(parents=True, exist_ok=True)
             lock = _lock(self.posterior)
         if lock is None:
             raise DataError(f"Another process is working on {self.path}.")
-        with lock:
+        with lock as held:
             for folder in (self.path, self.posterior):
                 for half in folder.glob(".*.part"):  # of a process that was killed
                     half.unlink(missing_ok=True)
-            yield
+            yield held
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -224,7 +223,9 @@ class RunDirectory:
     def read_summary(self) -> dict[str, Any]:
         """Return what summary.json holds; nothing where there is none."""
         try:
-            data: dict[str, Any] = json.loads((self.path / "summary.json").read_text())
+            data: dict[str, Any] = json.loads(
+                (self.path / "summary.json").read_text(encoding="utf-8")
+            )
         except (OSError, ValueError):
             return {}
         return data
@@ -251,7 +252,7 @@ def part_length(n_records: int) -> int:
     return min(DRAWS_A_PART, max(1, RECORDS_A_PART // n_records))
 
 
-def _lock(folder: Path) -> AbstractContextManager[object] | None:
+def _lock(folder: Path) -> AbstractContextManager[BaseFileLock] | None:
     """Keep others out of a folder until the context is left; None if another is in."""
     try:  # the system lets go when a process dies
         return FileLock(folder / ".lock").acquire(timeout=0)

@@ -8,7 +8,7 @@ import polars as pl
 
 from kolchin.answers import Answers
 from kolchin.comparison.added_records import compare_added
-from kolchin.likelihoods import DirichletCategorical
+from kolchin.likelihoods import Exemplar
 from kolchin.likelihoods.extending import extended
 from kolchin.model import Model
 from kolchin.parameters import IntArray
@@ -28,19 +28,17 @@ def base_rows(given: Input) -> IntArray:
 
 def extended_model(learnt: Model, given: Input, settings: Settings) -> Model:
     """Return the model of all records, of which some were added to those it was learnt from."""
-    assert learnt.compared is not None
-    assert learnt.comparisons is not None
+    likelihood = learnt.likelihood
+    assert isinstance(likelihood, Exemplar)
+    assert likelihood.comparisons is not None
     rows = base_rows(given)
     records = given.records.as_compared()
-    added = compare_added(learnt.records, learnt.comparisons, records, rows < 0, settings.keys)
+    added = compare_added(learnt.records, likelihood.comparisons, records, rows < 0, settings.keys)
     row_now = np.full(learnt.n_records, -1, dtype=np.int64)
     row_now[rows[rows >= 0]] = np.flatnonzero(rows >= 0)
     model = copy.copy(learnt)
     model.records = records
-    found = extended(learnt.compared, learnt.comparisons, row_now, added)
-    model.compared, model.comparisons = found
-    own = learnt.likelihood
-    model.likelihood = DirichletCategorical(records.select([]), own.delta, own.tied)
+    model.likelihood = extended(likelihood, row_now, added)
     model.answers = Answers.of(records.n_records, (*settings.known, *settings.reviewed))
     if settings.one_per_source:
         model.sources = source_numbers(given.source).astype(np.int32)

@@ -1,7 +1,7 @@
 """What a run was asked for, as plain data from which it can be made again."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
@@ -11,14 +11,13 @@ import polars as pl
 from kolchin import priors
 from kolchin.answers import SAME, Known
 from kolchin.errors import KolchinError, ModelError
-from kolchin.likelihoods.basis import Basis
-from kolchin.model import LIKELIHOODS, Model
+from kolchin.likelihoods import Exemplar, compare
+from kolchin.model import Model
 from kolchin.parameters import Beta, Gamma, Hyper, IntArray
 from kolchin.priors import Prior
 from kolchin.records import Records
 from kolchin.sampling.run.run_settings import RunSettings, check_run_settings, choose_warmup
 from kolchin.sampling.run.starts import STARTS
-from kolchin.workplace import Work
 
 PRIORS: dict[str, type[Prior]] = {
     "nbd": priors.NBD,
@@ -42,6 +41,9 @@ THIN = 2
 
 FEWEST_AGAIN = 30
 """Steps of warm-up, at least, of chains that go on from where they were."""
+
+LIKELIHOODS = ("compared", "categorical")
+"""All fields are compared by how near they are, or all are the same or not."""
 
 
 @dataclass(frozen=True)
@@ -123,31 +125,22 @@ class Settings:
         self,
         records: Records,
         source: pl.Series | None = None,
-        tell: Callable[[str], None] | None = None,
-        work: Work | None = None,
-        basis: Basis | None = None,
+        kept: Exemplar | None = None,
     ) -> Model:
-        """Return the model of some records that come from these sources; tell what goes on.
+        """Return the model of some records that come from these sources.
 
-        With a basis they have been compared before.
+        ``kept`` is what was learned from comparing them before; without it they are compared now.
         """
+        likelihood = None
+        if self.likelihood == "categorical":
+            records = records.as_categorical()
+        else:
+            records = records.as_compared()
+            likelihood = compare(records, self.keys) if kept is None else kept
         sources = source_numbers(source) if self.one_per_source else None
         said = (*self.known, *self.reviewed)
-        if basis is not None:
-            how = self.prior, self.delta, self.tied
-            return Model.on(basis, records, *how, sources, said)
-        return Model(
-            records,
-            self.prior,
-            self.delta,
-            self.tied,
-            self.likelihood,
-            sources=sources,
-            keys=self.keys,
-            answers=said,
-            tell=tell,
-            work=work,
-        )
+        how = self.prior, self.delta, self.tied, likelihood
+        return Model(records, *how, sources=sources, answers=said)
 
     def run_settings(self) -> RunSettings:
         """Return how chains run."""
@@ -158,7 +151,7 @@ class Settings:
     def for_model(self, model: Model) -> Self:
         """Return the same with the warm-up and the thinning that a model needs."""
         first = FIRST_LOOK if self.draws is None else self.draws
-        n_compared = 0 if model.compared is None else model.n_records
+        n_compared = model.likelihood.n_compared
         warmup = choose_warmup(first, n_compared)
         look = EARLY_LOOK if n_compared >= MANY_RECORDS else None
         return replace(self, warmup=warmup, thin=1 if n_compared else THIN, first_look=look)
@@ -182,7 +175,7 @@ class Settings:
     def moved(self, row_before: IntArray) -> Self:
         """Return the same for a table whose records stood elsewhere before (-1: nowhere).
 
-        What was said of records that are gone or changed is left out.
+        What was said of records that are gone is left out.
         """
         now = {int(row): place for place, row in enumerate(row_before.tolist()) if row >= 0}
 

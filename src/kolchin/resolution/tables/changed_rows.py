@@ -47,6 +47,8 @@ def grown(given: Input, asked: Asked) -> Grown:
     new = _fitted(given, read[0].texts().frame(), title, findings)
     ids = _new_ids(given, new, title, findings)
     findings.stop_on_faults()
+    lacking = [name for name in given.texts.columns if name not in read[0].texts().columns]
+    new = _with_known_values(given, new, ids, lacking)
     stays = _staying(given, ids, asked, findings)
     findings.stop_on_faults()
     return _joined(given, new, ids, stays, title, tuple(findings.notes))
@@ -75,12 +77,26 @@ def _fitted(given: Input, new: pl.DataFrame, title: str, findings: Findings) -> 
     lacking = [name for name in known if name not in new.columns]
     more = [name for name in new.columns if name not in known]
     if lacking:
-        findings.note(f"{title} has no column {some(lacking)}: the values are missing.")
+        findings.note(
+            f"{title} has no column {some(lacking)}: new records have no value there, changed ones "
+            "keep theirs."
+        )
     if more:
         findings.note(f"the table has no column {some(more)}: of {title} they are left out.")
     empty = pl.Series([None] * new.height, dtype=pl.String)
     columns = [new[name] if name in new.columns else empty.alias(name) for name in known]
     return pl.DataFrame(columns)
+
+
+def _with_known_values(
+    given: Input, new: pl.DataFrame, ids: pl.Series, lacking: list[str]
+) -> pl.DataFrame:
+    """Return new rows in which those of known ids have the old values of columns that lack."""
+    if not lacking or given.id_column is None:
+        return new
+    known = given.texts.frame().select(lacking).with_columns(given.ids.alias(""))
+    old = pl.DataFrame({"": ids}).join(known, on="", how="left", maintain_order="left")
+    return new.with_columns(old[name] for name in lacking)
 
 
 def _new_ids(given: Input, new: pl.DataFrame, title: str, findings: Findings) -> pl.Series:

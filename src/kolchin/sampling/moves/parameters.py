@@ -5,27 +5,24 @@ from typing import NamedTuple
 import numpy as np
 
 from kolchin.sampling.problem import Problem
-from kolchin.sampling.state import State, ensure_statistics, make_evidence, tabulate_weights
+from kolchin.sampling.state import State, ensure_statistics, tabulate_weights
 
 
 class UpdateFieldParameters(NamedTuple):
     """Draw the parameters of the likelihood.
 
-    ``holds_levels``: what compared fields say stays as it was fitted, but for categorical ones.
+    ``holds_fitted``: those that were fitted before sampling stay as they are.
     """
 
-    holds_levels: bool = False
+    holds_fitted: bool = False
 
     def step(self, rng: np.random.Generator, problem: Problem, state: State) -> State:
         """Draw them, given how the records of each cluster resemble each other."""
-        model = problem.model
+        likelihood = problem.model.likelihood
         state = ensure_statistics(rng, problem, state)
-        assert state.statistics is not None
-        cells, levels = state.statistics
-        values = model.likelihood.update(rng, state.field_values, cells)
-        if model.compared is not None and levels is not None and not self.holds_levels:
-            values = model.compared.update(rng, values, levels)
-        evidence = make_evidence(model, values)
+        what = state.field_values, state.statistics
+        values = likelihood.update(rng, *what, holds_fitted=self.holds_fitted)
+        evidence = likelihood.evidence(values)
         return state._replace(field_values=values, evidence=evidence, statistics=None)
 
 
@@ -37,7 +34,7 @@ class UpdateParameters(NamedTuple):
     """
 
     given_links: float = 1.0
-    holds_levels: bool = False
+    holds_fitted: bool = False
 
     def step(self, rng: np.random.Generator, problem: Problem, state: State) -> State:
         """Draw the parameters of the likelihood, then those of the prior."""
@@ -45,7 +42,7 @@ class UpdateParameters(NamedTuple):
         if self.given_links < 1 and rng.random() > self.given_links:
             names = set(prior.ranges) - set(prior.drawn_with_links(problem.n_records))
         else:
-            state = UpdateFieldParameters(self.holds_levels).step(rng, problem, state)
+            state = UpdateFieldParameters(self.holds_fitted).step(rng, problem, state)
         prior_values = prior.update(rng, state.prior_values, state.counts, names)
         state = state._replace(prior_values=prior_values, statistics=None)
         return tabulate_weights(rng, problem, state)

@@ -3,6 +3,7 @@
 See model section 5 and ``shards.advancing``.
 """
 
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,6 @@ from kolchin.sampling.proposals.learning import LearnedPairs
 from kolchin.sampling.shards.advancing import SWEEPS_A_STEP, RoundInput
 from kolchin.sampling.shards.executors import ShardExecutor
 from kolchin.sampling.state import State, count_changes
-from kolchin.sampling.statistics import count_statistics, pool_statistics
 
 
 class RoundMove(NamedTuple):
@@ -50,8 +50,11 @@ class RoundMove(NamedTuple):
         between = np.concatenate([result.leaving for result in results])
         members, sizes = kernels.grouped_among(state.following, np.sort(between))
         stream = given.stream(layout.n_blocks + 1)
-        others = count_statistics(stream, model, problem.data, state.evidence, members, sizes)
-        statistics = pool_statistics([*(result.statistics for result in results), others])
+        clusters = problem.data, state.evidence, members, sizes
+        others = model.likelihood.count(stream, *clusters)
+        # In the same order always: sums of floating-point numbers depend on it.
+        parts = [*(result.statistics for result in results), others]
+        statistics = reduce(lambda one, other: one.plus(other), parts)
         return state._replace(round_number=number, statistics=statistics)
 
     def next_portion(self, n_left: int, cores: int, dissolves: bool) -> tuple["RoundMove", int]:

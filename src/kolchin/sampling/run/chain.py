@@ -150,10 +150,10 @@ class Chain:
         if settings.keeps(number):
             self.draws.add(*self.snapshot())
         update = schedule.on_parameters
-        update = update._replace(holds_levels=settings.holds_levels(number))
+        update = update._replace(holds_fitted=settings.holds_fitted(number))
         self.state = update.step(self.state.rng, problem, self.state)
         if number <= settings.learning:
-            self.observed.observe(self.state.following, self.state.field_values["delta"])
+            self.observed.observe(self.state.following, self.state.evidence.delta)
             if number in settings.learning_steps:
                 self._learn()
                 if number < settings.learning:

@@ -60,7 +60,7 @@ class RunSettings(NamedTuple):
         """Tell whether a step is one of the first quarter, which finds the typical set."""
         return 4 * step <= self.learning
 
-    def holds_levels(self, step: int) -> bool:
+    def holds_fitted(self, step: int) -> bool:
         """Tell whether what compared fields say stays as it was fitted in a step.
 
         A start without links would else teach that nothing is ever linked.

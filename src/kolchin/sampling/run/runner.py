@@ -239,8 +239,9 @@ def sample(
     (2, 50, 4)
     """
     others = {"most_draws": most_draws, "cores": cores, "seed": seed}
-    n_compared = 0 if model.compared is None else model.n_records
-    settings = check_run_settings(chains, draws, warmup, thin, moves, start, n_compared, **others)
+    settings = check_run_settings(
+        chains, draws, warmup, thin, moves, start, model.likelihood.n_compared, **others
+    )
     with (
         engine_for(engine) as running,
         workplace(running) as work,
@@ -256,8 +257,7 @@ def _describe(model: Model, settings: RunSettings, seed: object) -> dict[str, ob
     """Say what was asked for, as it is kept with the draws."""
     return {
         "prior": repr(model.prior),
-        "delta": repr(model.likelihood.delta),
-        "tied": model.likelihood.tied,
+        **model.likelihood.settings,
         "coordinates": model.coordinates,
         **settings._asdict(),
         "seed": int(seed) if isinstance(seed, int | np.integer) else None,

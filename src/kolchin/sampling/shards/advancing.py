@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin import kernels
+from kolchin.likelihoods.base import Statistics
 from kolchin.parameters import IntArray
 from kolchin.sampling.conditional_prior import Auxiliaries, ConditionalPrior
 from kolchin.sampling.layout import Shard
 from kolchin.sampling.problem import Problem
 from kolchin.sampling.proposals.learning import LearnedPairs
 from kolchin.sampling.proposals.mixture import PairMixture
-from kolchin.sampling.statistics import FieldStatistics, count_statistics
 
 SWEEPS_A_STEP = 2
 FEWEST_MOVES = 300
@@ -57,7 +57,7 @@ class ShardResult(NamedTuple):
 
     size_changes: IntArray
     n_clusters_change: int
-    statistics: FieldStatistics
+    statistics: Statistics
     leaving: NDArray[np.int32]
 
 
@@ -98,7 +98,7 @@ def advance_shard(
     if request is not None:
         kernels.attach_records(rng, request, *what)
     members, sizes, leaving = kernels.grouped(following, shard.within)
-    statistics = count_statistics(rng, problem.model, data, evidence, members, sizes)
+    statistics = problem.model.likelihood.count(rng, data, evidence, members, sizes)
     return ShardResult(partition.size_counts, int(partition.n_clusters[0]), statistics, leaving)
 
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kolchin import kernels
+from kolchin.likelihoods.categorical import Cells, DirichletCategorical
 from kolchin.parameters import FloatArray
 from kolchin.sampling.conditional_prior import draw_auxiliaries
 from kolchin.sampling.moves.forest.parameters_given_forest import (
@@ -17,7 +18,6 @@ from kolchin.sampling.state import (
     State,
     ensure_statistics,
     lengthen_counts,
-    make_evidence,
     tabulate_weights,
 )
 
@@ -37,6 +37,8 @@ class ForestMove(NamedTuple):
     def step(self, rng: np.random.Generator, problem: Problem, state: State) -> State:
         """Take links apart, draw parameters with the links summed over, then draw links."""
         model, capacity = problem.model, state.capacity
+        likelihood = model.likelihood
+        assert isinstance(likelihood, DirichletCategorical)
         given = draw_auxiliaries(rng, model, state.prior_values, state.counts, capacity)
         given = given._replace(values=model.prior.extended(rng, given.values, capacity))
         forest = grow_weighed_forest(rng, self.proposals, problem.data, state.following)
@@ -52,11 +54,11 @@ class ForestMove(NamedTuple):
             return forest.log_sum(joins)
 
         state = ensure_statistics(rng, problem, state)
-        assert state.statistics is not None
-        field_values = model.likelihood.update(
+        assert isinstance(state.statistics, Cells)
+        field_values = likelihood.update(
             rng,
             state.field_values,
-            state.statistics.cells,
+            state.statistics,
             log_sum,
             None if typical is None else typical.delta,
         )
@@ -69,7 +71,7 @@ class ForestMove(NamedTuple):
         state = _count_clusters(state, capacity)._replace(
             prior_values=prior_values,
             field_values=field_values,
-            evidence=make_evidence(model, field_values),
+            evidence=likelihood.evidence(field_values),
         )
         return tabulate_weights(rng, problem, state)
 

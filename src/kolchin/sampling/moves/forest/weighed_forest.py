@@ -30,10 +30,9 @@ LARGEST_LOG_GAIN = 380.0
 
 def can_be_forested(model: Model) -> bool:
     """Tell whether delta and links can be drawn at once: clusters independent, weights in range."""
-    gains = model.likelihood.largest_gain
-    log_gain = float(np.log1p(gains).sum()) + _largest_answer(model)
-    in_range = log_gain < LARGEST_LOG_GAIN
-    return model.compared is None and in_range and can_be_sharded(model)
+    log_gain = model.likelihood.largest_log_gain
+    in_range = log_gain < LARGEST_LOG_GAIN and log_gain + _largest_answer(model) < LARGEST_LOG_GAIN
+    return in_range and can_be_sharded(model)
 
 
 def _largest_answer(model: Model) -> float:

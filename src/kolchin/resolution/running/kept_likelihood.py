@@ -11,27 +11,26 @@ import numpy as np
 
 from kolchin.comparison import plain_arrays as comparisons_kept
 from kolchin.files import replacing
-from kolchin.likelihoods import basis as likelihood_kept
-from kolchin.likelihoods.basis import Basis
-from kolchin.model import Model
+from kolchin.likelihoods import Exemplar, Likelihood
+from kolchin.likelihoods import plain_exemplar as likelihood_kept
 from kolchin.records import Compared, Records
 from kolchin.resolution.tables.input_table import UNREADABLE
 
 FILE = "compared.npz"
 
 
-def keep_basis(folder: Path, model: Model) -> None:
-    """Write what a model stands on, if its records are compared."""
-    if model.comparisons is None or model.compared is None:
+def write_likelihood(folder: Path, likelihood: Likelihood) -> None:
+    """Write what was learned from comparing records, if they were compared."""
+    if likelihood.comparisons is None or not isinstance(likelihood, Exemplar):
         return
-    arrays = likelihood_kept.arrays_of(model.compared)
-    arrays |= comparisons_kept.arrays_of(model.comparisons)
+    arrays = likelihood_kept.arrays_of(likelihood)
+    arrays |= comparisons_kept.arrays_of(likelihood.comparisons)
     version = np.frombuffer(_version().encode(), dtype=np.uint8)
     with replacing(folder / FILE) as part, part.open("wb") as file:
         np.savez(file, allow_pickle=False, version=version, **arrays)
 
 
-def kept_basis(folder: Path, records: Records) -> Basis | None:
+def read_likelihood(folder: Path, records: Records) -> Exemplar | None:
     """Return what was kept of these records; None where it is not there, or of another version."""
     path = folder / FILE
     if not path.exists():
@@ -43,7 +42,7 @@ def kept_basis(folder: Path, records: Records) -> Basis | None:
             arrays = {name: data[name] for name in data.files}
         fields = [field for field in records.as_compared().fields if isinstance(field, Compared)]
         found = comparisons_kept.comparisons_of(arrays, fields)
-        return Basis(likelihood_kept.exemplar_of(arrays, found), found)
+        return likelihood_kept.exemplar_of(arrays, found)
     except (*UNREADABLE, TypeError):
         return None  # what is damaged is made again
 

@@ -1,7 +1,7 @@
 """What was learnt of a table as plain arrays, and the likelihood made of them again."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +12,6 @@ from kolchin.likelihoods.dependence import Dependence
 from kolchin.likelihoods.exemplar import AsCompared, Exemplar, Outcomes
 
 WHOLE = ("place", "constant", "bands", "_pattern", "_number")
-
-
-class Basis(NamedTuple):
-    """What a model of compared records stands on: their comparisons, and what these teach."""
-
-    compared: Exemplar
-    comparisons: Comparisons
 
 
 def arrays_of(compared: Exemplar) -> Arrays:
@@ -46,7 +39,7 @@ def exemplar_of(arrays: Mapping[str, NDArray[Any]], comparisons: Comparisons) ->
         np.empty(0, dtype=np.int32),
     )
     made = Exemplar(bare, names)
-    made.parts = comparisons.parts
+    made.parts, made.comparisons = comparisons.parts, comparisons
     for name in WHOLE:
         setattr(made, name, arrays[name.strip("_")])
     made.n_patterns = made._number.size

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import kolchin as kp
-from kolchin.resolution.running.basis import FILE
+from kolchin.resolution.running.kept_likelihood import FILE, read_likelihood
 from kolchin.simulation.people import simulate_people
 
 HOW = {"chains": 2, "seed": 1, "progress": False}
@@ -35,12 +35,13 @@ def test_the_model_is_the_same_without_comparing_again(run, monkeypatch):
     path.unlink()
     anew = kp.Result.load(run)._model
     path.write_bytes(kept)
-    monkeypatch.setattr("kolchin.model.compare", None)
+    for home in ("running.settings.compare", "resolving.compare_records"):
+        monkeypatch.setattr(f"kolchin.resolution.{home}", None)
     again = kp.Result.load(run)._model
     assert again.records.fields == anew.records.fields
-    one, other = anew.compared, again.compared
+    one, other = anew.likelihood, again.likelihood
     for name, value in vars(one).items():
-        if name not in ("dependence", "unlinked", "parts", "_known_factors"):
+        if name not in ("dependence", "unlinked", "parts", "comparisons", "_known_factors"):
             assert same(value, getattr(other, name)), name
     assert same(tuple(one.dependence), tuple(other.dependence))
     values = one.start()
@@ -58,9 +59,9 @@ def test_what_is_damaged_or_of_another_version_is_made_again(run, monkeypatch):
     path.write_bytes(kept[: len(kept) // 2])
     assert kp.Result.load(run).links.equals(shown)
     path.write_bytes(kept)
-    monkeypatch.setattr("kolchin.resolution.running.basis._version", lambda: "another")
+    monkeypatch.setattr("kolchin.resolution.running.kept_likelihood._version", lambda: "another")
     records = kp.Result.load(run)._given.records
-    assert kp.resolution.basis.kept_basis(path.parent, records) is None
+    assert read_likelihood(path.parent, records) is None
     assert kp.Result.load(run).links.equals(shown)
 
 
@@ -74,7 +75,8 @@ def test_a_run_that_goes_on_gives_the_same_and_an_added_one_keeps_what_it_learnt
     assert (tmp_path / "other" / "posterior" / FILE).exists()
     new = table[:20].with_columns(pl.Series("rec_id", range(5000, 5020)))
     kp.Result.load(run).update(new, out=tmp_path / "added")
-    monkeypatch.setattr("kolchin.model.compare", None)
+    for home in ("running.settings.compare", "resolving.compare_records"):
+        monkeypatch.setattr(f"kolchin.resolution.{home}", None)
     more = kp.resume(run, draws=30, progress=False)
     assert more.links.equals(whole.links)
     added = kp.Result.load(tmp_path / "added")

@@ -1,0 +1,162 @@
+"""Categorical fields beside compared ones: given the clusters, the two are independent."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kolchin import kernels
+from kolchin.comparison import Comparisons
+from kolchin.likelihoods.categorical import Cells, DirichletCategorical
+from kolchin.likelihoods.compared_candidates import find_among_compared
+from kolchin.likelihoods.exemplar import Exemplar
+from kolchin.likelihoods.pattern_counts import PatternCounts
+from kolchin.parameters import FloatArray, IntArray, Values
+from kolchin.workplace import Work
+
+
+class BothStatistics(NamedTuple):
+    """What the parameters of categorical and of compared fields depend on."""
+
+    categorical: Cells
+    compared: PatternCounts
+
+    def plus(self, other: "BothStatistics") -> "BothStatistics":
+        """Add those of other clusters."""
+        return BothStatistics(
+            self.categorical.plus(other.categorical), self.compared.plus(other.compared)
+        )
+
+
+class IndependentFields:
+    """The product of a likelihood of categorical fields and one of compared fields."""
+
+    is_moved_by_links = False
+    largest_log_gain = np.inf
+
+    def __init__(self, categorical: DirichletCategorical, compared: Exemplar) -> None:
+        self.categorical = categorical
+        self.compared = compared
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the fields, categorical ones first."""
+        return self.categorical.names + self.compared.names
+
+    @property
+    def n_fields(self) -> int:
+        """Number of fields of both."""
+        return self.categorical.n_fields + self.compared.n_fields
+
+    @property
+    def n_compared(self) -> int:
+        """Number of records that were compared."""
+        return self.compared.n_compared
+
+    @property
+    def comparisons(self) -> Comparisons | None:
+        """What came out of comparing records, if that is known."""
+        return self.compared.comparisons
+
+    @property
+    def coordinates(self) -> dict[str, list[str]]:
+        """Names of the entries of those parameters that are vectors."""
+        return self.categorical.coordinates | self.compared.coordinates
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """What is kept of it with the draws."""
+        return self.categorical.settings
+
+    def start(self, rng: np.random.Generator) -> Values:
+        """Return parameters for a chain to start from."""
+        return {**self.categorical.start(rng), **self.compared.start(rng)}
+
+    def values(self, parameters: Mapping[str, Any]) -> Values:
+        """Complete what a user gave."""
+        return {**self.categorical.values(parameters), **self.compared.values(parameters)}
+
+    def sampled(self, values: Values) -> dict[str, Any]:
+        """Return the parameters as they are kept in the posterior."""
+        return self.categorical.sampled(values) | self.compared.sampled(values)
+
+    def log_hyper(self, values: Values) -> float:
+        """Log prior density of the parameters."""
+        return self.categorical.log_hyper(values) + self.compared.log_hyper(values)
+
+    def update(
+        self,
+        rng: np.random.Generator,
+        values: Values,
+        statistics: BothStatistics,
+        *,
+        holds_fitted: bool = False,
+    ) -> Values:
+        """Draw the parameters of both, given clusters."""
+        cells, patterns = statistics
+        values = self.categorical.update(rng, values, cells)
+        return self.compared.update(rng, values, patterns, holds_fitted=holds_fitted)
+
+    def generous_delta(self) -> FloatArray:
+        """Return a delta that forgives differences."""
+        return self.categorical.generous_delta()
+
+    def log_likelihood(self, labels: IntArray, values: Values) -> float:
+        """Log probability of the records given their clusters: the slow truth."""
+        categorical = self.categorical.log_likelihood(labels, values)
+        return categorical + self.compared.log_likelihood(labels, values)
+
+    def count(
+        self,
+        rng: np.random.Generator,
+        data: kernels.Data,
+        evidence: kernels.Evidence,
+        members: NDArray[np.int32],
+        sizes: NDArray[np.int32],
+    ) -> BothStatistics:
+        """Count what the parameters depend on, of some clusters."""
+        what = rng, data, evidence, members, sizes
+        return BothStatistics(self.categorical.count(*what), self.compared.count(*what))
+
+    def log_terms(self, values: Values, statistics: BothStatistics) -> tuple[float, ...]:
+        """Return what adds up to the log density of records and parameters, given clusters."""
+        cells, patterns = statistics
+        categorical = self.categorical.log_terms(values, cells)
+        return *categorical, *self.compared.log_terms(values, patterns)
+
+    def kernel_data(self, order: IntArray | None = None, work: Work | None = None) -> kernels.Data:
+        """Return the records in an order, as the kernels read them."""
+        codes, gain = self.categorical.kernel_data(order)[:2]
+        return self.compared.kernel_data(order, work)._replace(codes=codes, gain=gain)
+
+    def evidence(self, values: Values) -> kernels.Evidence:
+        """Return what the fields say, by their parameters."""
+        return self.compared.evidence(values)._replace(delta=values["delta"])
+
+    def log_reach(self, evidence: kernels.Evidence) -> float:
+        """Bound the log of any product of one factor a categorical field."""
+        return self.categorical.log_reach(evidence)
+
+    def find_candidates(
+        self, source: NDArray[np.int32], work: Work | None = None
+    ) -> tuple[NDArray[np.int32], FloatArray]:
+        """List the pairs that were compared and are not hopeless, and their log evidence."""
+        data = self.categorical.kernel_data()._replace(source=source)
+        return find_among_compared(self.compared, data, self.generous_delta(), work)
+
+    def without_records(self) -> "IndependentFields":
+        """Return what does not depend on how many records there are."""
+        return IndependentFields(
+            self.categorical.without_records(), self.compared.without_records()
+        )
+
+    def of_records(self, rows: IntArray) -> "IndependentFields":
+        """Return the likelihood of some of the records."""
+        return IndependentFields(self.categorical.of_records(rows), self.compared.of_records(rows))
+
+    def pair_evidence(self, pairs: NDArray[Any], draws: Mapping[str, FloatArray]) -> FloatArray:
+        """Return each field's log Bayes factor that two records are one, categorical ones first."""
+        what = pairs, draws
+        both = self.categorical.pair_evidence(*what), self.compared.pair_evidence(*what)
+        return np.concatenate(both, axis=1)
