@@ -1,7 +1,7 @@
 """Catalogues that were made apart: software, and what supermarkets sell, mostly in one of them.
 
-Nothing here knows how kolchin compares: each shop writes in a style of its own, has gaps of its own,
-and things come in editions, versions and sizes that are things of their own.
+Nothing here knows how kolchin compares: each shop writes in a style of its own and has its own
+gaps, and things come in editions, versions and sizes that are things of their own.
 """
 
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Songs, records, films and papers as catalogues have them: formats of their own, gaps, variants."""
+"""Songs, records, films and papers as catalogues have them: own formats, gaps, variants."""
 
 import numpy as np
 import polars as pl

@@ -271,11 +271,11 @@ def resolve(
     sampling early: results are made from what was drawn, and 'kolchin resume' goes on.
     """
     from kolchin import resolution
-    from kolchin.databases import path_of
+    from kolchin.databases import read_path
     from kolchin.records.files.column_renames import read_renames
-    from kolchin.resolution.running.settings import seconds_of
+    from kolchin.resolution.running.settings import read_seconds
 
-    first = path_of(table[0])
+    first = read_path(table[0])
     named = first if first.name.strip(".") else first.resolve()
     where = out or named.with_name(f"{named.name}.resolved")
     with _resumable(where):
@@ -297,7 +297,7 @@ def resolve(
             chains=chains,
             draws=draws,
             seed=seed,
-            time_limit=seconds_of(time_limit),
+            time_limit=read_seconds(time_limit),
             out=where,
             overwrite=overwrite,
             merged=merged,
@@ -328,9 +328,9 @@ def resume(
     """Go on with a run where it stopped, make answers of a review count, or draw more."""
     from kolchin import resolution
     from kolchin.resolution.running.session import is_finished
-    from kolchin.resolution.running.settings import seconds_of
+    from kolchin.resolution.running.settings import read_seconds
 
-    seconds = seconds_of(time_limit)
+    seconds = read_seconds(time_limit)
     if is_finished(directory, draws):
         _say(f"{directory} is finished. A larger --draws draws more.")
         return
@@ -361,14 +361,14 @@ def evaluate(
 
     from kolchin.records import DataWarning
     from kolchin.resolution import Result
-    from kolchin.resolution.results.evaluation_text import evaluation_words
+    from kolchin.resolution.results.evaluation_text import write_evaluation
 
     result = Result.load(directory)
     _say(result.matching(truth))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         measures = result.evaluate(truth)
-    typer.echo(dumps(measures, indent=2) if json else evaluation_words(measures))
+    typer.echo(dumps(measures, indent=2) if json else write_evaluation(measures))
 
 
 @app.command()
@@ -426,7 +426,7 @@ def add(
     Parameters stay as they were drawn; 'kolchin resume' draws them again, with all records.
     """
     from kolchin import resolution
-    from kolchin.resolution.results.result_differences import event_words
+    from kolchin.resolution.results.result_differences import describe_event
 
     where = out or directory
     had_golden = (directory / "golden.csv").exists()
@@ -445,7 +445,7 @@ def add(
             progress=not quiet,
         )
     if not quiet and result.events is not None:
-        _say(event_words(result.events))
+        _say(describe_event(result.events))
         _say(f"Results are in {where}; events.csv says what became of which entity.")
         if had_golden:
             _say(f"'kolchin golden {quote(str(where))}' makes golden records of the new list.")
@@ -549,7 +549,7 @@ def audit(
     """Say how good the list is, from the answers to a random sample of pairs."""
     from json import dumps
 
-    from kolchin.review.audit import audit_words, read_audit
+    from kolchin.review.audit import describe_audit, read_audit
 
     measures = read_audit(directory)
     if measures is None:
@@ -557,7 +557,7 @@ def audit(
             f"{directory} has no answers of an audit. 'kolchin review {quote(str(directory))} "
             "--audit 100' asks them."
         )
-    typer.echo(dumps(measures, indent=2) if json else "\n".join(audit_words(measures)))
+    typer.echo(dumps(measures, indent=2) if json else "\n".join(describe_audit(measures)))
 
 
 @app.command()
@@ -698,10 +698,10 @@ def _resumable(directory: Path) -> Iterator[None]:
 
 def _conclude(result: Any, directory: Path, quiet: bool) -> None:
     """Say what was found and where it is."""
-    from kolchin.resolution.results.summary import headline
+    from kolchin.resolution.results.summary import write_headline
 
     if not quiet:
-        for line in headline(result.summary()):
+        for line in write_headline(result.summary()):
             _say(line)
         _say(f"Results are in {directory}.")
         where = quote(str(directory))

@@ -146,7 +146,9 @@ def is_number(value: object) -> bool:
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
-def checked(owner: str, ranges: Mapping[str, Range], given: Mapping[str, Any]) -> dict[str, Hyper]:
+def check_parameters(
+    owner: str, ranges: Mapping[str, Range], given: Mapping[str, Any]
+) -> dict[str, Hyper]:
     """Check the parameters of a prior; every fault is told in one message.
 
     ``None`` stands for a default that depends on the number of records, and stays out.

@@ -14,8 +14,8 @@ from kolchin.sampling.problem import make_kernel_data
 from kolchin.sampling.proposals.candidates import find_candidate_pairs
 from kolchin.sampling.shards import shared_problem
 from kolchin.simulation.people import simulate_people
-from kolchin.store import Directory
-from kolchin.workplace import Work
+from kolchin.store import DirectoryStore
+from kolchin.workplace import Workplace
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def in_parts(monkeypatch):
 
 @pytest.fixture
 def work(tmp_path):
-    return Work(Inline(), Directory(tmp_path))
+    return Workplace(Inline(), DirectoryStore(tmp_path))
 
 
 def assert_same(one, other):

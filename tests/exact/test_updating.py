@@ -7,7 +7,7 @@ from test_compared import M, compared
 
 import kolchin as kp
 from kolchin.likelihoods import Exemplar
-from kolchin.partitions import canonical
+from kolchin.partitions import make_canonical
 from kolchin.posterior import Posterior
 from kolchin.posterior.draws import Draw
 from kolchin.records import Records
@@ -42,7 +42,7 @@ def probabilities(model):
 
 def drawn(posterior):
     labels = posterior.labels.reshape(-1, posterior.n_records)
-    return index_of(np.array([canonical(row) for row in labels]))
+    return index_of(np.array([make_canonical(row) for row in labels]))
 
 
 @pytest.mark.parametrize("name", PRIORS)

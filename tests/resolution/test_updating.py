@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 import kolchin as kp
 from kolchin.cli import app
 from kolchin.errors import DataError
-from kolchin.resolution.tables.changed_rows import Asked, grown
+from kolchin.resolution.tables.changed_rows import ChangeRequest, change_table
 from kolchin.sampling import updating
 from kolchin.simulation.people import simulate_people
 
@@ -86,7 +86,7 @@ def test_changed_rows_keep_what_the_file_has_no_column_for(people, before):
     table, _ = people
     rows = table[:2].select("city", "rec_id").with_columns(city=pl.lit("Newtown"))
     rows = pl.concat([rows, rows[:1].with_columns(rec_id=pl.lit(9000, pl.Int64))])
-    found = grown(before._given, Asked(rows, key="rec_id")).given
+    found = change_table(before._given, ChangeRequest(rows, key="rec_id")).given
     texts = dict(zip(found.ids.to_list(), found.texts.frame().to_dicts(), strict=True))
     for old in table[:2].to_dicts():
         assert texts[old["rec_id"]]["city"] == "Newtown"
@@ -226,7 +226,9 @@ def test_new_rows_may_come_from_a_database(before, people, tmp_path):
         texts = new.with_columns(pl.all().cast(pl.String))
         connection.executemany(f"INSERT INTO fresh VALUES ({marks})", texts.iter_rows())
         connection.commit()
-    found = grown(before._given, Asked(f"sqlite:///{tmp_path}/crm.db", table="fresh"))
+    found = change_table(
+        before._given, ChangeRequest(f"sqlite:///{tmp_path}/crm.db", table="fresh")
+    )
     assert found.given.ids.to_list() == table["rec_id"].to_list()
     assert found.row_before.tolist() == [*range(N_OLD), *[-1] * 50]
     assert found.given.texts["phone"][N_OLD:].null_count() == 50

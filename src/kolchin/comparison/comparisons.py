@@ -8,31 +8,42 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kolchin.comparison.blocking.blocked_pairs import Candidates, find
-from kolchin.comparison.blocking.missed_links import likely_links, missed_share
-from kolchin.comparison.blocking.pair_budget import Used
-from kolchin.comparison.compared_pairs import Parts
-from kolchin.comparison.comparing import Compared, Tools, Within, compared, tools_for
-from kolchin.comparison.kinds.base import MISSING, Floats, Levels
-from kolchin.comparison.kinds.preparing import Prepared, prepare_all
-from kolchin.comparison.levels.companions import (
-    chances_beside,
-    companions_of,
-    with_companions,
-    without_alike,
+from kolchin.comparison.blocking.blocked_pairs import CandidatePairs, find_candidates
+from kolchin.comparison.blocking.missed_links import estimate_missed_share, find_likely_links
+from kolchin.comparison.blocking.pair_budget import KeyUse
+from kolchin.comparison.compared_pairs import PairParts
+from kolchin.comparison.comparing import (
+    ComparisonResult,
+    ComparisonTools,
+    Within,
+    compare_candidates,
+    prepare_tools,
 )
-from kolchin.comparison.levels.level_chances import Bands, agreeing_pairs, bands_among, chances
+from kolchin.comparison.kinds.base import MISSING, Floats, Levels
+from kolchin.comparison.kinds.preparing import PreparedField, prepare_all
+from kolchin.comparison.levels.companions import (
+    add_companion_bands,
+    estimate_chances_beside,
+    find_companions,
+    leave_out_alike,
+)
+from kolchin.comparison.levels.level_chances import (
+    Bands,
+    bands_among,
+    count_agreeing_pairs,
+    estimate_chances,
+)
 from kolchin.comparison.levels.possible_pairs import Possible
-from kolchin.comparison.levels.repeated_words import mark_told
+from kolchin.comparison.levels.repeated_words import mark_repeated_words
 from kolchin.comparison.levels.swapped_values import (
     SWAPPED,
-    chance_of_swapped,
-    couples_of,
-    with_swapped,
+    add_swapped_level,
+    choose_couples,
+    estimate_swapped_chance,
 )
 from kolchin.records import Records
 from kolchin.records.fields.declarations import Field
-from kolchin.workplace import Work, here
+from kolchin.workplace import Workplace, work_here
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,7 +66,7 @@ class CandidateReport:
 
     n_records: int
     n_pairs: int
-    keys: tuple[Used, ...]
+    keys: tuple[KeyUse, ...]
     n_likely: int
     missed: float
 
@@ -117,7 +128,7 @@ class Comparisons:
     """
 
     fields: tuple[Field, ...]
-    parts: Parts
+    parts: PairParts
     outcomes: Levels
     outcome_bands: Levels
     found: NDArray[np.int64]
@@ -163,7 +174,7 @@ class Comparisons:
         which are not, as a model does, judges better: the unrelated of a household share much.
         """
         n_likely, once, twice = self.found[likely].sum(axis=0).tolist()
-        missed = missed_share(n_likely, once, twice, len(self.report.keys))
+        missed = estimate_missed_share(n_likely, once, twice, len(self.report.keys))
         report = dataclasses.replace(self.report, n_likely=n_likely, missed=missed)
         return dataclasses.replace(self, report=report)
 
@@ -188,7 +199,7 @@ def compare(
     sources: NDArray[np.int32] | None = None,
     seed: int = 0,
     tell: Callable[[str], None] | None = None,
-    work: Work | None = None,
+    work: Workplace | None = None,
 ) -> Comparisons:
     """Find the pairs of records that may be of one entity, and compare their fields.
 
@@ -219,33 +230,33 @@ def compare(
     >>> [compared.level_names[0][level] for level in compared.levels[:2, 0]]
     ['mistyped', 'different']
     """
-    tell = tell or _silent
-    work = work or here()
+    tell = tell or _say_nothing
+    work = work or work_here()
     tell("finding candidate pairs")
-    prepared = mark_told(prepare_all(records, fields))
-    candidates = find(prepared, keys or (), work)
+    prepared = mark_repeated_words(prepare_all(records, fields))
+    candidates = find_candidates(prepared, keys or (), work)
     about = "" if candidates.found is None else "about "
     tell(f"comparing {about}{candidates.n_pairs:,} candidate pairs")
     used = [one for one in prepared if one.comparing is not None]
-    couples = couples_of(used)
-    companions = companions_of(used)
+    couples = choose_couples(used)
+    companions = find_companions(used)
     possible = Possible.of(len(records), sources)
-    bands = with_companions([bands_among(one, possible) for one in used], companions)
-    tools = tools_for(used, couples, bands, companions, candidates.n_pairs, possible)
-    found = compared(work, candidates, tools)
+    bands = add_companion_bands([bands_among(one, possible) for one in used], companions)
+    tools = prepare_tools(used, couples, bands, companions, candidates.n_pairs, possible)
+    found = compare_candidates(work, candidates, tools)
     rng = np.random.default_rng(seed)
-    return _assembled(used, candidates, tools, found, rng)
+    return _assemble(used, candidates, tools, found, rng)
 
 
-def _silent(words: str) -> None:
+def _say_nothing(words: str) -> None:
     """Tell nothing."""
 
 
-def _assembled(
-    used: Sequence[Prepared],
-    candidates: Candidates,
-    tools: Tools,
-    compared: Compared,
+def _assemble(
+    used: Sequence[PreparedField],
+    candidates: CandidatePairs,
+    tools: ComparisonTools,
+    compared: ComparisonResult,
     rng: np.random.Generator,
 ) -> Comparisons:
     """Add what chance does, and what the keys may have missed."""
@@ -255,21 +266,21 @@ def _assembled(
     random = possible.random_pairs(rng)
     comparing = [one.comparing for one in used if one.comparing is not None]
     levels = [
-        chances(kind, one, of_field, random, possible)
+        estimate_chances(kind, one, of_field, random, possible)
         for kind, one, of_field in zip(comparing, used, bands, strict=True)
     ]
-    levels = chances_beside(levels, used, bands, companions, random)
+    levels = estimate_chances_beside(levels, used, bands, companions, random)
     outcomes = compared.levels, compared.bands, compared.counts[:, 0]
     shows = np.column_stack([one.codes >= 0 for one in used])
     shares = [possible.share(shown) for shown in shows.T]
-    bands = without_alike(bands, levels, companions, outcomes, shows.sum(axis=0), shares)
+    bands = leave_out_alike(bands, levels, companions, outcomes, shows.sum(axis=0), shares)
     u = [of_field.of_level for of_field in levels]
     in_band = [of_field.in_band for of_field in levels]
     names = [kind.names for kind in comparing]
     agrees = [kind.agrees for kind in comparing]
     for couple in couples:
         f = couple.fields[0]
-        u[f] = with_swapped(u[f], chance_of_swapped(couple, random, rng))
+        u[f] = add_swapped_level(u[f], estimate_swapped_chance(couple, random, rng))
         names[f] = (*names[f][:-1], SWAPPED, names[f][-1])
         agrees[f] = np.insert(agrees[f], -1, True)
         in_band[f] = np.insert(in_band[f], -1, 0.0, axis=0)
@@ -288,11 +299,11 @@ def _assembled(
         band_u=band_u,
         band_m=band_m,
         in_band=tuple(in_band),
-        together=agreeing_pairs([one.codes for one in used], rng, possible),
+        together=count_agreeing_pairs([one.codes for one in used], rng, possible),
         shows=shows,
         possible=possible,
         within=compared.within,
         report=CandidateReport(n_records, n_pairs, candidates.keys, 0, 0.0),
     )
-    likely = likely_links(compared.levels, compared.bands, tuple(u), band_u, band_m, n_records)
+    likely = find_likely_links(compared.levels, compared.bands, tuple(u), band_u, band_m, n_records)
     return whole.judged(likely)

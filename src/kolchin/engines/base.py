@@ -110,7 +110,7 @@ class OnExecutor:
         executor.shutdown(wait=True, cancel_futures=True)
 
 
-def missing(extra: str, package: str) -> str:
+def describe_missing(extra: str, package: str) -> str:
     """Say how to install what an engine needs."""
     return f"This engine needs {package}: pip install 'kolchin[{extra}]'."
 

@@ -10,7 +10,7 @@ from kolchin.comparison import compare as compare_fields
 from kolchin.errors import ModelError
 from kolchin.likelihoods.exemplar import MOST_FIELDS, Exemplar
 from kolchin.records import Categorical, Records
-from kolchin.workplace import Work
+from kolchin.workplace import Workplace
 
 
 def compare(
@@ -48,7 +48,7 @@ def compare_records(
     records: Records,
     keys: Sequence[Sequence[str]] = (),
     tell: Callable[[str], None] | None = None,
-    work: Work | None = None,
+    work: Workplace | None = None,
     sources: NDArray[np.int32] | None = None,
 ) -> Comparisons:
     """Compare all fields of records, for the pairs that may be of one entity.

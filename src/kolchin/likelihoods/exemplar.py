@@ -21,10 +21,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from kolchin import kernels
 from kolchin.comparison import Comparisons
-from kolchin.comparison.compared_pairs import Parts
+from kolchin.comparison.compared_pairs import PairParts
 from kolchin.comparison.distinct_rows import find_distinct_rows
-from kolchin.comparison.kinds.base import falling_weights
-from kolchin.comparison.pairs_by_record import Lists, listed
+from kolchin.comparison.kinds.base import make_falling_weights
+from kolchin.comparison.pairs_by_record import RecordLists, list_by_record
 from kolchin.errors import ModelError
 from kolchin.likelihoods import error_counts
 from kolchin.likelihoods.chance import Coincidences, chances_of_values
@@ -43,7 +43,7 @@ from kolchin.likelihoods.pattern_counts import KeptLevels, PatternCounts, draw_c
 from kolchin.likelihoods.sharing import Chances, Patterns, shares_shown
 from kolchin.likelihoods.unlinked import Unlinked
 from kolchin.parameters import FloatArray, IntArray, Values
-from kolchin.workplace import Work
+from kolchin.workplace import Workplace
 
 MOST_FIELDS = 16
 """The fields that a record shows are the bits of a small number."""
@@ -73,7 +73,7 @@ class Outcomes(NamedTuple):
     those of the values that agree exactly, by frequency, where outcomes are told apart by them.
     """
 
-    pairs: NDArray[np.int32] | Parts
+    pairs: NDArray[np.int32] | PairParts
     levels: NDArray[np.int8]
     chance: FloatArray
     n_levels: tuple[int, ...]
@@ -176,7 +176,7 @@ class Exemplar:
         self.fixed = fixed
         self.offsets = np.concatenate([[0], np.cumsum(compared.n_levels)]).astype(np.int64)
         if weights is None:
-            weights = [falling_weights(n) for n in compared.n_levels]
+            weights = [make_falling_weights(n) for n in compared.n_levels]
         self.weights: FloatArray = np.concatenate([np.asarray(w, dtype=float) for w in weights])
         bits = (1 << np.arange(len(names))).astype(np.int32)
         self.shown: NDArray[np.int32] = (compared.shows @ bits).astype(np.int32)
@@ -380,7 +380,9 @@ class Exemplar:
         """Return 0: no field is categorical."""
         return 0.0
 
-    def kernel_data(self, order: IntArray | None = None, work: Work | None = None) -> kernels.Data:
+    def kernel_data(
+        self, order: IntArray | None = None, work: Workplace | None = None
+    ) -> kernels.Data:
         """Return, in an order, what records show and with whom they were compared.
 
         Where compared pairs are in the store of an engine, its tasks list them.
@@ -396,7 +398,7 @@ class Exemplar:
         return kernels.Data(no_codes, np.empty(0), begins, others, pattern, shown)
 
     def find_candidates(
-        self, source: NDArray[np.int32], work: Work | None = None
+        self, source: NDArray[np.int32], work: Workplace | None = None
     ) -> tuple[NDArray[np.int32], FloatArray]:
         """List the pairs that were compared and are not hopeless, and their log evidence."""
         no_codes = np.empty((self.shown.size, 0), dtype=np.int32)
@@ -407,12 +409,12 @@ class Exemplar:
         """Return the log density of records and parameters, given the clusters counted."""
         return (statistics.log_evidence + self.log_hyper(values),)
 
-    def lists(self, order: IntArray | None = None) -> Lists:
+    def lists(self, order: IntArray | None = None) -> RecordLists:
         """List for each record, or each place of an order, those it was compared with.
 
         Kernels read them: where each list begins, the others, and the pattern of the pair.
         """
-        begins, others, marks = listed(list(self.parts), self.shown.size, order)
+        begins, others, marks = list_by_record(list(self.parts), self.shown.size, order)
         np.take(self._pattern, marks, out=marks, mode="clip")
         return begins, others, marks
 
@@ -422,7 +424,7 @@ class Exemplar:
         bare.comparisons = None
         bare.unlinked = bare._known_factors = bare._as_compared = None
         bare.shown = self.shown[:0].copy()
-        bare.parts = Parts.of(np.empty((0, 2), dtype=np.int32), np.empty(0, dtype=np.int32))
+        bare.parts = PairParts.of(np.empty((0, 2), dtype=np.int32), np.empty(0, dtype=np.int32))
         bare._pattern = self._pattern[:0].copy()
         return bare
 
@@ -728,11 +730,11 @@ class Exemplar:
         return result
 
 
-def _parts(pairs: NDArray[np.int32] | Parts, which: NDArray[np.int32] | None) -> Parts:
+def _parts(pairs: NDArray[np.int32] | PairParts, which: NDArray[np.int32] | None) -> PairParts:
     """Return pairs in parts, sorted."""
-    if isinstance(pairs, Parts):
+    if isinstance(pairs, PairParts):
         return pairs
     if which is None:
         which = np.arange(len(pairs), dtype=np.int32)
     order = np.lexsort([pairs[:, 1], pairs[:, 0]])
-    return Parts.of(pairs[order], which[order])
+    return PairParts.of(pairs[order], which[order])

@@ -22,8 +22,8 @@ from kolchin.model import Model
 from kolchin.parameters import IntArray, Values
 from kolchin.partitions import size_counts
 from kolchin.posterior import Posterior
-from kolchin.posterior.episodes import Chain as Store
-from kolchin.posterior.episodes import arranged
+from kolchin.posterior.episodes import ClusterEpisodes as Store
+from kolchin.posterior.episodes import arrange_episodes
 from kolchin.priors import Prior
 from kolchin.sampling.problem import pose_problem
 from kolchin.sampling.proposals.candidates import find_candidate_pairs
@@ -122,7 +122,7 @@ def updated(
 
     draw = _redrawing(posterior, model, region, now)
     children = seed.spawn(posterior.n_chains)
-    with ThreadPoolExecutor(threads.n_cores()) as pool:
+    with ThreadPoolExecutor(threads.count_cores()) as pool:
         chains = tuple(pool.map(draw, range(posterior.n_chains), children))
     parameters, log_joint = posterior.parameters, posterior.log_joint
     settings = {**posterior.settings, "draws": posterior.n_draws, "updated": True}
@@ -269,7 +269,7 @@ class _Redrawing:
         number = [sizes.size for _, sizes in drawn]
         born = np.repeat(np.arange(len(drawn), dtype=np.int32), number)
         rows = self.region.rows.astype(np.int32)
-        return arranged(
+        return arrange_episodes(
             np.concatenate([self.stays.members, *(rows[own] for own, _ in drawn)]),
             np.concatenate([self.stays.sizes, *(own for _, own in drawn)]),
             np.concatenate([self.stays.born, born]),

@@ -7,7 +7,7 @@ import pytest
 
 import kolchin as kp
 from kolchin.comparison import compare
-from kolchin.comparison.levels.level_chances import agreeing_pairs
+from kolchin.comparison.levels.level_chances import count_agreeing_pairs
 from kolchin.comparison.levels.possible_pairs import MOST_DRAWN, SAMPLED_PAIRS, Possible
 from kolchin.likelihoods.chance import Coincidences
 from kolchin.likelihoods.exemplar import Exemplar
@@ -32,7 +32,7 @@ def test_counts_by_hand(seed):
     for of_field, counts in zip(codes, agreeing, strict=True):
         assert possible.agreeing(of_field, 4).tolist() == counts
     both = sum(all(c[i] == c[j] >= 0 for c in codes) for i, j in pairs)
-    assert agreeing_pairs(codes, rng, possible)[0, 1] == both
+    assert count_agreeing_pairs(codes, rng, possible)[0, 1] == both
     every = np.column_stack(np.triu_indices(n, 1))
     assert every[possible.keeps(every)].tolist() == [list(pair) for pair in pairs]
     shown = codes[0] >= 0

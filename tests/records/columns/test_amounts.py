@@ -3,9 +3,9 @@
 import polars as pl
 import pytest
 
-from kolchin.comparison.kinds.numbers import digits_alike
+from kolchin.comparison.kinds.numbers import write_numbers_alike
 from kolchin.records.columns.amounts import read_amounts
-from kolchin.records.columns.column_kinds import Kind, kind_of_values
+from kolchin.records.columns.column_kinds import Kind, infer_kind
 
 LENGTHS = [220, 253, 90, 411, 187, 305]
 AS_WRITTEN = (
@@ -25,7 +25,7 @@ def lengths_of_time():
 
 
 def test_lengths_of_time_are_seconds():
-    assert digits_alike(lengths_of_time()).to_list() == [str(s) for s in LENGTHS] * 4
+    assert write_numbers_alike(lengths_of_time()).to_list() == [str(s) for s in LENGTHS] * 4
 
 
 @pytest.mark.parametrize(
@@ -60,11 +60,9 @@ def test_short_numbers_are_no_years_without_years():
 
 
 def test_columns_of_amounts_are_numbers():
-    assert kind_of_values("length", pl.Series(lengths_of_time())) is Kind.NUMBER
+    assert infer_kind("length", pl.Series(lengths_of_time())) is Kind.NUMBER
     weights = pl.Series([f"{k / 10} pounds" for k in range(60)])
-    assert kind_of_values("weight", weights) is Kind.NUMBER
-    assert (
-        kind_of_values("house", pl.Series([f"{k}{'abc'[k % 3]}" for k in range(60)])) is Kind.CODE
-    )
+    assert infer_kind("weight", weights) is Kind.NUMBER
+    assert infer_kind("house", pl.Series([f"{k}{'abc'[k % 3]}" for k in range(60)])) is Kind.CODE
     models = pl.Series([f"KX-{k}" for k in range(60)] + [f"{c}X-{c}" for c in "abcdef"])
-    assert kind_of_values("model", models) is not Kind.NUMBER
+    assert infer_kind("model", models) is not Kind.NUMBER

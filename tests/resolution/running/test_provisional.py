@@ -3,7 +3,7 @@
 import pytest
 
 import kolchin as kp
-from kolchin.resolution.results.summary import headline
+from kolchin.resolution.results.summary import write_headline
 
 SETTINGS = {"id": "rec_id", "truth": "ent_id", "chains": 2, "draws": 6, "seed": 1}
 
@@ -19,7 +19,7 @@ def test_there_is_a_result_marked_as_provisional(cut_short):
     assert (result.ended, summary["draws"]) == ("warm-up", 1)
     assert not summary["diagnostics"]["converged"]
     assert summary["cautions"][0].startswith("This is provisional")
-    assert headline(summary)[0] == summary["cautions"][0]
+    assert write_headline(summary)[0] == summary["cautions"][0]
     assert result.entities.height == 60
     for file in ("entities.csv", "links.csv", "summary.json", "report.html"):
         assert (folder / "run" / file).exists()

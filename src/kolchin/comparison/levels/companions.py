@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin.comparison.kinds.base import EXACT, Floats, Levels
-from kolchin.comparison.kinds.long_texts import WordsComparing
-from kolchin.comparison.kinds.preparing import Prepared
+from kolchin.comparison.kinds.long_texts import WordsComparer
+from kolchin.comparison.kinds.preparing import PreparedField
 from kolchin.comparison.levels.level_chances import Bands, LevelChances
 from kolchin.comparison.levels.pair_levels import compare_codes
-from kolchin.comparison.levels.repeated_words import repeated_share
+from kolchin.comparison.levels.repeated_words import measure_repeated_share
 
 NO_SHARE = 1e-12
 """No value is in the band of a companion; what is divided by its share must not be zero."""
@@ -33,20 +33,22 @@ LEAST_REPEATED = 0.1
 Companions = dict[int, int]
 
 
-def companions_of(used: Sequence[Prepared]) -> Companions:
+def find_companions(used: Sequence[PreparedField]) -> Companions:
     """Return the text that each field goes with: the shortest, or the next for one it repeats."""
     kinds = {f: one.comparing for f, one in enumerate(used)}
-    texts = {f: kind for f, kind in kinds.items() if isinstance(kind, WordsComparing)}
+    texts = {f: kind for f, kind in kinds.items() if isinstance(kind, WordsComparer)}
     if not texts:
         return {}
     ordered = sorted(texts, key=lambda f: (texts[f].n_words, f))
     first = {f: ordered[0] for f in kinds if f != ordered[0]}
     return first | {
-        f: g for g, f in pairwise(ordered) if repeated_share(used[f], used[g]) >= LEAST_REPEATED
+        f: g
+        for g, f in pairwise(ordered)
+        if measure_repeated_share(used[f], used[g]) >= LEAST_REPEATED
     }
 
 
-def with_companions(bands: Sequence[Bands], companions: Companions) -> list[Bands]:
+def add_companion_bands(bands: Sequence[Bands], companions: Companions) -> list[Bands]:
     """Add the band of pairs whose other text is alike."""
     return [
         Bands(one.of_form, np.append(one.u, 0.0), np.append(one.m, NO_SHARE))
@@ -68,7 +70,7 @@ def mark_companions(
         bands[alike, f] = last[f]
 
 
-def without_alike(
+def leave_out_alike(
     bands: Sequence[Bands],
     chances: Sequence[LevelChances],
     companions: Companions,
@@ -93,9 +95,9 @@ def without_alike(
     return result
 
 
-def chances_beside(
+def estimate_chances_beside(
     chances: Sequence[LevelChances],
-    used: Sequence[Prepared],
+    used: Sequence[PreparedField],
     bands: Sequence[Bands],
     companions: Companions,
     random: NDArray[np.int32],

@@ -7,13 +7,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kolchin.comparison.kernels import write_bands
-from kolchin.comparison.kinds.base import EXACT, Codes, Comparing, Floats, Levels, by_cuts
-from kolchin.comparison.kinds.long_texts import HOW_THEY_DIFFER, WordsComparing
-from kolchin.comparison.kinds.preparing import Prepared
+from kolchin.comparison.kinds.base import EXACT, Codes, Comparer, Floats, Levels, cut_into_levels
+from kolchin.comparison.kinds.long_texts import HOW_THEY_DIFFER, WordsComparer
+from kolchin.comparison.kinds.preparing import PreparedField
 from kolchin.comparison.levels.pair_levels import compare_codes
 from kolchin.comparison.levels.possible_pairs import SAMPLED_PAIRS, Possible
-from kolchin.comparison.levels.similarity_tails import LEAST_SHARE, Tail
+from kolchin.comparison.levels.similarity_tails import LEAST_SHARE, SimilarityTail
+from kolchin.comparison.pair_kernels.bands import write_bands
 
 SMOOTHING = 0.5
 BAND_PAIRS = 5.0
@@ -37,7 +37,7 @@ class Bands(NamedTuple):
     m: Floats
 
 
-def bands_of(counts: NDArray[np.int64], squares: Floats | None = None) -> Bands:
+def make_bands(counts: NDArray[np.int64], squares: Floats | None = None) -> Bands:
     """Divide forms by how many records have them: 1 to 3, 4 to 15, 16 to 63, and so on.
 
     ``squares`` stand for the squared frequencies, where not all pairs are possible.
@@ -55,21 +55,23 @@ def bands_of(counts: NDArray[np.int64], squares: Floats | None = None) -> Bands:
     return Bands(bands, u, m)
 
 
-def bands_among(prepared: Prepared, possible: Possible) -> Bands:
+def bands_among(prepared: PreparedField, possible: Possible) -> Bands:
     """Divide the forms of a field, as `bands_of` does, by how often possible pairs agree on them.
 
     With all pairs possible, the chance that two records agree on a form is its frequency squared:
     twice the pairs that agree, and each record with itself.
     """
     if possible.is_all:
-        return bands_of(prepared.counts)
+        return make_bands(prepared.counts)
     n = max(int(prepared.counts.sum()), 1)
     share = possible.share(prepared.codes >= 0)
     agreeing = possible.agreeing(prepared.codes, prepared.counts.size)
-    return bands_of(prepared.counts, (2 * agreeing / share + prepared.counts) / n**2)
+    return make_bands(prepared.counts, (2 * agreeing / share + prepared.counts) / n**2)
 
 
-def bands_of_pairs(bands: Bands, codes: Codes, pairs: Codes, levels: Levels, n_near: int) -> Levels:
+def find_bands_of_pairs(
+    bands: Bands, codes: Codes, pairs: Codes, levels: Levels, n_near: int
+) -> Levels:
     """Return the band of the more frequent form of each pair, 0 from level ``n_near`` on."""
     result = np.empty(len(pairs), dtype=np.int8)
     write_bands(levels, pairs, codes, bands.of_form, n_near, result)
@@ -88,9 +90,9 @@ class LevelChances(NamedTuple):
     in_band: Floats
 
 
-def chances(
-    comparing: Comparing,
-    prepared: Prepared,
+def estimate_chances(
+    comparing: Comparer,
+    prepared: PreparedField,
     bands: Bands,
     pairs: NDArray[np.int32],
     possible: Possible,
@@ -102,13 +104,15 @@ def chances(
     """
     n_levels = len(comparing.names)
     exact = min(float(bands.u.sum()), 1 - 1 / SAMPLED_PAIRS)
-    if isinstance(comparing, WordsComparing):
-        return _chances_of_words(comparing, prepared, bands, pairs, possible)
+    if isinstance(comparing, WordsComparer):
+        return _estimate_word_chances(comparing, prepared, bands, pairs, possible)
     levels = compare_codes(comparing, prepared.codes[pairs[:, 0]], prepared.codes[pairs[:, 1]])
     seen = np.bincount(levels[levels > EXACT], minlength=n_levels)[1:] + SMOOTHING
     of_level = np.concatenate([[exact], (1 - exact) * seen / seen.sum()])
     near = (levels > EXACT) & (levels < comparing.different)
-    band = bands_of_pairs(bands, prepared.codes, pairs[near], levels[near], comparing.different)
+    band = find_bands_of_pairs(
+        bands, prepared.codes, pairs[near], levels[near], comparing.different
+    )
     counts = np.zeros((n_levels, bands.m.size))
     np.add.at(counts, (levels[near], band), 1.0)
     in_band = counts + BAND_PAIRS * bands.m
@@ -117,9 +121,9 @@ def chances(
     return LevelChances(of_level, in_band)
 
 
-def _chances_of_words(
-    comparing: WordsComparing,
-    prepared: Prepared,
+def _estimate_word_chances(
+    comparing: WordsComparer,
+    prepared: PreparedField,
     bands: Bands,
     pairs: NDArray[np.int32],
     possible: Possible,
@@ -131,8 +135,8 @@ def _chances_of_words(
     n_records = int(possible.share(prepared.codes >= 0) * prepared.codes.size)
     similar, how = comparing.similarity(left[differ], right[differ])
     cuts = comparing.field.cuts
-    shares = shares_of_differences(by_cuts(similar, cuts, first=0), how, len(cuts))
-    by_cut = Tail(similar, n_records).levels(cuts)
+    shares = shares_of_differences(cut_into_levels(similar, cuts, first=0), how, len(cuts))
+    by_cut = SimilarityTail(similar, n_records).levels(cuts)
     near = np.append((by_cut[:-1, None] * shares).ravel(), by_cut[-1])
     exact = min(max(float(bands.u.sum()), LEAST_SHARE), 1 - 1 / SAMPLED_PAIRS)
     of_level = np.concatenate([[exact], (1 - exact) * near / near.sum()])
@@ -160,7 +164,7 @@ def shares_of_differences(cut: Levels, how: NDArray[np.int8], n_cuts: int) -> Fl
     return shares
 
 
-def agreeing_pairs(
+def count_agreeing_pairs(
     codes: Sequence[Codes], rng: np.random.Generator, possible: Possible | None = None
 ) -> Floats:
     """Count the pairs of records that agree exactly on every two fields (and, if f = g, on one).

@@ -23,7 +23,7 @@ FALL = 4.0
 LEAST_SHARE = 1e-15
 
 
-class Tail:
+class SimilarityTail:
     """The share of unrelated pairs that reach a similarity.
 
     Parameters

@@ -9,17 +9,17 @@ from typing import Any
 
 import polars as pl
 
-from kolchin.records.faults_and_notes import Findings, shown, some, suggestion
+from kolchin.records.faults_and_notes import FaultsAndNotes, list_some, show_value, suggest
 from kolchin.records.files.decoding import decode, unpack
 from kolchin.records.files.delimited import read_delimited
 from kolchin.records.files.excel import EXCEL, open_excel
 from kolchin.records.files.parquet import (
     PARQUET,
     UNREADABLE,
+    describe_fault,
+    describe_unreadable,
     is_parquet_folder,
     open_parquet,
-    reason,
-    unreadable,
 )
 
 TEXT = (".csv", ".tsv", ".tab", ".txt")
@@ -33,12 +33,12 @@ CREDENTIALS = re.compile(r"(?<=/)[^/]*(?:/[^/@]*)*@")
 
 WEB = ("http", "https", "ftp")
 
-Opened = tuple[list[str], Any]
+OpenFile = tuple[list[str], Any]
 
 
-def open_file(path: Path, findings: Findings) -> Opened | None:
+def open_file(path: Path, findings: FaultsAndNotes) -> OpenFile | None:
     """Return the column names as a file has them, and its content; note what is wrong."""
-    kind = _kind(path, findings)
+    kind = _find_kind(path, findings)
     if kind is None:
         return None
     try:
@@ -56,41 +56,41 @@ def open_file(path: Path, findings: Findings) -> Opened | None:
             return _open_arrow(data)
         return _open_text(data, path, kind, findings)
     except UNREADABLE as error:
-        findings.fault(unreadable(path, reason(error)))
+        findings.fault(describe_unreadable(path, describe_fault(error)))
     return None
 
 
-def _kind(path: Path, findings: Findings) -> str | None:
+def _find_kind(path: Path, findings: FaultsAndNotes) -> str | None:
     """Return the suffix that says how to read a file, once it is known that it can be opened.
 
     A folder is read as its files are: Parquet, or what its first file is.
     """
     if path.is_dir():
-        return PARQUET[0] if is_parquet_folder(path) or not _inside(path) else TEXT[0]
-    kind = _suffix(path)
+        return PARQUET[0] if is_parquet_folder(path) or not _list_files(path) else TEXT[0]
+    kind = _find_suffix(path)
     if not path.exists():
-        findings.fault(_absent(path))
+        findings.fault(_describe_absent(path))
     elif kind not in KINDS:
         findings.fault(
             f"file {str(path)!r} is of no known kind; its name must end in one of "
-            f"{some(KINDS, limit=len(KINDS))}."
+            f"{list_some(KINDS, limit=len(KINDS))}."
         )
     else:
         return kind
     return None
 
 
-def _suffix(path: Path) -> str:
+def _find_suffix(path: Path) -> str:
     """Return the end of a file's name, without that of a compressed one."""
     return Path(path.stem if path.suffix.lower() in COMPRESSED else path).suffix.lower()
 
 
-def _absent(path: Path) -> str:
+def _describe_absent(path: Path) -> str:
     """Say that a file is not there; of an address, say what to do with it."""
     address = ADDRESS.fullmatch(path.as_posix())
     if address is None:
         siblings = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
-        return f"file {str(path)!r} does not exist.{suggestion(path.name, siblings)}"
+        return f"file {str(path)!r} does not exist.{suggest(path.name, siblings)}"
     scheme, told = address[1].lower(), CREDENTIALS.sub("***@", path.as_posix())
     if scheme in WEB:
         return (
@@ -103,19 +103,21 @@ def _absent(path: Path) -> str:
     )
 
 
-def _inside(folder: Path) -> list[Path]:
+def _list_files(folder: Path) -> list[Path]:
     """Return the files of a folder that are parts of a table, in the order of their names."""
     return [
         path
         for path in sorted(folder.iterdir())
-        if path.is_file() and not path.name.startswith((".", "_")) and _suffix(path) in TEXT + JSON
+        if path.is_file()
+        and not path.name.startswith((".", "_"))
+        and _find_suffix(path) in TEXT + JSON
     ]
 
 
-def _open_folder(folder: Path, findings: Findings) -> Opened | None:
+def _open_folder(folder: Path, findings: FaultsAndNotes) -> OpenFile | None:
     """Read the files of a folder, which must have the same columns, as one table."""
     parts = []
-    for path in _inside(folder):
+    for path in _list_files(folder):
         opened = open_file(path, findings)
         if opened is None:
             return None
@@ -128,30 +130,31 @@ def _open_folder(folder: Path, findings: Findings) -> Opened | None:
         if set(other.columns) != set(frame.columns):
             findings.fault(
                 f"file {str(path)!r} has other columns than {first.name!r}: "
-                f"{some(other.columns)}, not {some(frame.columns)}. The files of a folder must "
+                f"{list_some(other.columns)}, not {list_some(frame.columns)}. The files "
+                "of a folder must "
                 "have the same columns; give files with others one by one."
             )
             return None
     findings.note(f"{str(folder)!r} is a folder of {len(parts)} files, read as one table.")
     whole = pl.concat(
-        [part.select(_in_order(frame, part)) for _, part in parts], how="vertical_relaxed"
+        [part.select(_order_columns(frame, part)) for _, part in parts], how="vertical_relaxed"
     )
     return whole.columns, whole
 
 
-def _in_order(frame: pl.DataFrame, part: pl.DataFrame) -> pl.Expr:
+def _order_columns(frame: pl.DataFrame, part: pl.DataFrame) -> pl.Expr:
     """Pick columns by place, since Polars takes some names for patterns."""
     return pl.nth([part.columns.index(name) for name in frame.columns])
 
 
-def _open_arrow(data: bytes) -> Opened:
+def _open_arrow(data: bytes) -> OpenFile:
     """Read Arrow's file format, which Feather is too, or its streaming format."""
     read = pl.read_ipc if data.startswith(b"ARROW1") else pl.read_ipc_stream
     frame = read(io.BytesIO(data))
     return frame.columns, frame
 
 
-def _open_text(data: bytes, path: Path, kind: str, findings: Findings) -> Opened | None:
+def _open_text(data: bytes, path: Path, kind: str, findings: FaultsAndNotes) -> OpenFile | None:
     text = decode(data, str(path), findings)
     if text is None:
         return None
@@ -160,7 +163,7 @@ def _open_text(data: bytes, path: Path, kind: str, findings: Findings) -> Opened
     return read_delimited(text, str(path), "," if kind == ".csv" else "\t", findings)
 
 
-def _open_json(data: bytes, name: str, findings: Findings) -> Opened | None:
+def _open_json(data: bytes, name: str, findings: FaultsAndNotes) -> OpenFile | None:
     """Read an array of JSON objects, or one object a line, whatever the name promises."""
     if not data.lstrip().startswith(b"["):
         return _open_json_lines(data, name, findings)
@@ -171,19 +174,19 @@ def _open_json(data: bytes, name: str, findings: Findings) -> Opened | None:
         return None
     wrong = next((row for row in rows if not isinstance(row, dict)), None)
     if wrong is not None or not rows:
-        what = "nothing" if not rows else shown(wrong)
+        what = "nothing" if not rows else show_value(wrong)
         findings.fault(f"file {name!r} must hold an array of JSON objects. Got {what} in it.")
         return None
-    return of_rows(rows)
+    return open_rows(rows)
 
 
-def of_rows(rows: Sequence[Mapping[str, Any]]) -> Opened:
+def open_rows(rows: Sequence[Mapping[str, Any]]) -> OpenFile:
     """Turn records into columns; what a record does not have is missing."""
     names = list(dict.fromkeys(key for row in rows for key in row))
     return [str(name) for name in names], {key: [row.get(key) for row in rows] for key in names}
 
 
-def _open_json_lines(data: bytes, name: str, findings: Findings) -> Opened | None:
+def _open_json_lines(data: bytes, name: str, findings: FaultsAndNotes) -> OpenFile | None:
     """Read one JSON object a line: by Polars, or by Python where a line is out of the ordinary."""
     n_lines = sum(not line.isspace() for line in io.BytesIO(data))
     try:
@@ -192,10 +195,10 @@ def _open_json_lines(data: bytes, name: str, findings: Findings) -> Opened | Non
         frame = pl.DataFrame()
     if frame.width and frame.height == n_lines:
         return frame.columns, frame
-    return _open_json_lines_one_by_one(data, name, findings)
+    return _open_json_line_by_line(data, name, findings)
 
 
-def _open_json_lines_one_by_one(data: bytes, name: str, findings: Findings) -> Opened | None:
+def _open_json_line_by_line(data: bytes, name: str, findings: FaultsAndNotes) -> OpenFile | None:
     rows: list[Mapping[str, Any]] = []
     for number, line in enumerate(io.BytesIO(data), start=1):
         if line.isspace():
@@ -208,8 +211,8 @@ def _open_json_lines_one_by_one(data: bytes, name: str, findings: Findings) -> O
         if why:
             findings.fault(
                 f"file {name!r} must have one JSON object a line; line {number} has "
-                f"{shown(line.decode().strip())} ({why})."
+                f"{show_value(line.decode().strip())} ({why})."
             )
             return None
         rows.append(row)
-    return of_rows(rows)
+    return open_rows(rows)

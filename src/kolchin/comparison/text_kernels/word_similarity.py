@@ -1,121 +1,25 @@
-"""Compiled code for texts of many words: arrays in, arrays out, nothing else.
+"""The similarity of texts of many words, by the weights of the words that they share.
 
-Text k has the words ``starts[k]`` to ``starts[k + 1]`` of ``words``, sorted; word w has the letters
-``begins[w]`` to ``begins[w + 1]``. Words are numbered in alphabetical order.
+Text k has the words ``starts[k]`` to ``starts[k + 1]`` of ``words``, sorted; word w has
+the letters ``begins[w]`` to ``begins[w + 1]``. Words are numbered in alphabetical order.
 """
 
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-compiled = njit(cache=True, nogil=True)
+from kolchin.comparison.text_kernels.alike_words import are_alike
+from kolchin.kernels.compiling import compiled
 
-SHORTEST_MISTYPED, SHORTEST_START = 5, 3
-LONGEST_SHORT, LEAST_LEFT_OUT = 5, 2
-SHORTEST_CODE_START, MOST_CODE_REST = 5, 3
 ALIKE = 0.8
 """What words count that are alike, where the same would count 1."""
-
-ONE_HAS_MORE, BOTH_HAVE_MORE, OTHER_NUMBERS = 0, 1, 2
-"""How texts differ: at most one has words of its own, both have, or both have numbers or codes."""
-
-
-@compiled
-def choose_joined(lengths: Any) -> Any:
-    """Tell which places begin a word, where ``lengths[k]`` neighbours from k on may be one.
-
-    Where they overlap the first has it; the length of others becomes 1.
-    """
-    kept = np.ones(lengths.size, dtype=np.bool_)
-    free = 0
-    for k in range(lengths.size):
-        if k < free:
-            kept[k] = False
-            lengths[k] = 1
-        elif lengths[k] > 1:
-            free = k + lengths[k]
-    return kept
+ONE_HAS_MORE = 0
+BOTH_HAVE_MORE = 1
+OTHER_NUMBERS = 2
 
 
 @compiled
-def _is_start(letters: Any, a: int, n_a: int, b: int, n_b: int) -> bool:
-    """Tell whether the first of two words is how the second one begins."""
-    same = 0
-    while same < min(n_a, n_b) and letters[a + same] == letters[b + same]:
-        same += 1
-    return same == n_a
-
-
-@compiled
-def _is_short_for(letters: Any, a: int, n_a: int, b: int, n_b: int) -> bool:
-    """Tell whether the first of two words is the second one with letters inside left out."""
-    if n_a < 2 or n_a > LONGEST_SHORT or n_b < n_a + LEAST_LEFT_OUT:
-        return False
-    if letters[a] != letters[b] or letters[a + n_a - 1] != letters[b + n_b - 1]:
-        return False
-    k = 1
-    for j in range(1, n_b):
-        if k < n_a and letters[a + k] == letters[b + j]:
-            k += 1
-    return k == n_a
-
-
-@compiled
-def _is_one_edit(letters: Any, a: int, n_a: int, b: int, n_b: int) -> bool:
-    """Tell whether one letter is more, less, other or exchanged with the next."""
-    if abs(n_a - n_b) > 1:
-        return False
-    start = 0
-    while start < n_a and start < n_b and letters[a + start] == letters[b + start]:
-        start += 1
-    end = 0
-    while (
-        end < n_a - start
-        and end < n_b - start
-        and letters[a + n_a - end - 1] == letters[b + n_b - end - 1]
-    ):
-        end += 1
-    left = max(n_a, n_b) - start - end
-    if left <= 1:
-        return True
-    a, b = a + start, b + start
-    return (
-        left == 2 and n_a == n_b and letters[a] == letters[b + 1] and letters[a + 1] == letters[b]
-    )
-
-
-@compiled
-def are_alike(letters: Any, begins: Any, classes: Any, one: int, other: int) -> bool:
-    """Tell whether one of two words is the other mistyped, shortened or an initial.
-
-    ``classes`` are 0 for words, 3 for those of one text alone, of which each may be a slip, 1 for
-    numbers, which are never alike, and 2 for codes, of which one may have some letters more at its
-    end.
-    """
-    if classes[one] % 3 != classes[other] % 3 or classes[one] == 1:
-        return False
-    lone = classes[one] == 3 or classes[other] == 3
-    a, n_a = begins[one], begins[one + 1] - begins[one]
-    b, n_b = begins[other], begins[other + 1] - begins[other]
-    if n_a > n_b:
-        a, n_a, b, n_b = b, n_b, a, n_a
-    if letters[a] != letters[b]:
-        return False
-    starts = _is_start(letters, a, n_a, b, n_b)
-    if classes[one] == 2:
-        next_digit = n_a < n_b and 48 <= letters[b + n_a] <= 57
-        enough = n_a >= SHORTEST_CODE_START and n_b - n_a <= MOST_CODE_REST
-        return starts and enough and not next_digit
-    if starts and (n_a >= SHORTEST_START or n_a == 1):
-        return True
-    if lone and n_a >= SHORTEST_MISTYPED and _is_one_edit(letters, a, n_a, b, n_b):
-        return True
-    return _is_short_for(letters, a, n_a, b, n_b)
-
-
-@compiled
-def _longest(starts: Any, left: Any, right: Any) -> int:
+def _find_longest(starts: Any, left: Any, right: Any) -> int:
     """Return the largest number of words of the texts."""
     longest = 1
     for k in range(left.size):
@@ -125,7 +29,7 @@ def _longest(starts: Any, left: Any, right: Any) -> int:
 
 
 @compiled
-def _share(
+def _sum_shared_weights(
     words: Any, told: Any, weights: Any, a: int, a_end: int, b: int, b_end: int, rest: Any, n: Any
 ) -> Any:
     """Return the squared weights of words of both texts, of the first and of the second.
@@ -206,7 +110,7 @@ def _how_they_differ(classes: Any, rest: Any, n: Any) -> int:
 
 
 @compiled
-def similarities_of_words(
+def measure_word_similarities(
     words: Any,
     told: Any,
     starts: Any,
@@ -219,12 +123,12 @@ def similarities_of_words(
 ) -> Any:
     """Return the cosine of the weighted words of pairs of texts, 0 to 1, and how they differ."""
     result, differences = np.zeros(left.size, dtype=np.float32), np.zeros(left.size, dtype=np.int8)
-    rest = np.empty((3, _longest(starts, left, right)), dtype=np.int32)
+    rest = np.empty((3, _find_longest(starts, left, right)), dtype=np.int32)
     n = np.zeros(2, dtype=np.int64)
     sums = np.zeros(3)
     for k in range(left.size):
         a, b = left[k], right[k]
-        both, first, second = _share(
+        both, first, second = _sum_shared_weights(
             *(words, told, weights, starts[a], starts[a + 1], starts[b], starts[b + 1], rest, n)
         )
         sums[0], sums[1], sums[2] = both, first, second
