@@ -26,7 +26,7 @@ PHASES = (
     ("candidates", "kolchin.comparison.comparisons", "find_candidates"),
     ("levels", "kolchin.comparison.comparisons", "compare_candidates"),
     ("chance", "kolchin.comparison.comparisons", "_assemble"),
-    ("patterns", "kolchin.likelihoods.exemplar", "outcomes_of"),
+    ("patterns", "kolchin.likelihoods.exemplar", "describe_outcomes"),
     ("dependence", "kolchin.likelihoods.exemplar", "learn_dependence"),
 )
 """What is timed: a function, by the module that calls it."""

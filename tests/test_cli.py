@@ -193,7 +193,7 @@ def test_help_loads_nothing_heavy() -> None:
         "import sys; from kolchin.cli import app; app(['--help'], standalone_mode=False); "
         f"print([name for name in {heavy} if name in sys.modules], file=sys.stderr)"
     )
-    source = str(Path(kolchin.cli.__file__).parents[1])
+    source = str(Path(kolchin.cli.__file__).parents[2])
     done = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,

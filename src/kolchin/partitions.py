@@ -30,7 +30,7 @@ class Certain(NamedTuple):
         """Whether nothing is certain."""
         return not (len(self.tied) or len(self.parted))
 
-    def broken(self, labels: "Labels") -> NDArray[np.int64]:
+    def find_broken(self, labels: "Labels") -> NDArray[np.int64]:
         """Return records of those pairs that a partition has otherwise."""
         tied, parted = labels[self.tied], labels[self.parted]
         wrong = self.tied[tied[:, 0] != tied[:, 1]], self.parted[parted[:, 0] == parted[:, 1]]

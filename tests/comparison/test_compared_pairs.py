@@ -121,6 +121,6 @@ def test_a_model_judges_links_by_what_it_has_learnt(records):
     """The unrelated of a household look like links only while fields count as independent."""
     rough, learnt = compare(records), model_of(records).comparisons
     assert learnt.report.n_likely < 0.9 * rough.report.n_likely
-    every = rough.judged(np.ones(len(rough.outcomes), dtype=bool))
+    every = rough.judge_links(np.ones(len(rough.outcomes), dtype=bool))
     assert every.report.n_likely == len(rough.pairs) == every.report.n_pairs
-    assert rough.judged(np.zeros(len(rough.outcomes), dtype=bool)).report.missed == 0
+    assert rough.judge_links(np.zeros(len(rough.outcomes), dtype=bool)).report.missed == 0

@@ -18,9 +18,9 @@ def coincidences(values, kind=kp.Categorical):
 
 
 def _outcomes(comparisons):
-    from kolchin.likelihoods.exemplar import outcomes_of
+    from kolchin.likelihoods.outcomes import describe_outcomes
 
-    return outcomes_of(comparisons, comparisons.shows), ["name", "other"]
+    return describe_outcomes(comparisons), ["name", "other"]
 
 
 def test_a_record_is_no_coincidence_with_itself():

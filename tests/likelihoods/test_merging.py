@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from kolchin.likelihoods.dependence import Dependence
-from kolchin.likelihoods.exemplar import Exemplar, Outcomes
+from kolchin.likelihoods.exemplar import Exemplar
+from kolchin.likelihoods.outcomes import Outcomes
 
 
 def many_patterns(n_records=400, seed=1):

@@ -135,9 +135,9 @@ def test_what_is_certain_holds_in_the_estimate(posterior_of):
     drawn[..., :2] = [0, 1]
     drawn[..., 3] = drawn[..., 2]
     posterior = posterior_of(drawn)
-    assert certain.broken(posterior.point_estimate()).tolist() == [0, 1]
+    assert certain.find_broken(posterior.point_estimate()).tolist() == [0, 1]
     estimate = point_estimate.find_point_estimate(posterior, certain=certain)
-    assert not certain.broken(estimate).size
+    assert not certain.find_broken(estimate).size
     best = min(posterior.expected_loss(row) for row in drawn[0])
     assert posterior.expected_loss(estimate) <= best + 1e-12
-    assert certain.broken(np.arange(16)).tolist() == [2, 3]
+    assert certain.find_broken(np.arange(16)).tolist() == [2, 3]

@@ -15,7 +15,7 @@ from kolchin.review.queues import (
     AGAIN,
     PAIRS,
     Question,
-    again_questions,
+    make_again_questions,
     make_group_questions,
     make_pair_questions,
 )
@@ -159,7 +159,7 @@ def test_pairs_are_asked_again_without_what_was_said(page_of, tmp_path):
     desk = ReviewDesk(content, {PAIRS: pairs}, "ann")
     for number in range(10):
         desk.answer(PAIRS, number, "same")
-    again = again_questions(content, AnswersFile(tmp_path / "answers.csv").read())
+    again = make_again_questions(content, AnswersFile(tmp_path / "answers.csv").read())
     with ReviewServer(ReviewDesk(content, {PAIRS: pairs, AGAIN: again}, "ann")) as served:
         page = page_of(served)
         page.click("[data-queue=again]")

@@ -13,7 +13,7 @@ from kolchin.records.columns.column_texts import Texts
 from kolchin.review.answers_file import Answer, AnswersFile, find_latest, make_pair, read_clock
 from kolchin.review.desk import ReviewDesk
 from kolchin.review.other_labels import read_labels
-from kolchin.review.queues import again_questions, make_pair_questions
+from kolchin.review.queues import make_again_questions, make_pair_questions
 from kolchin.review.rates import estimate_rate
 from kolchin.review.server import ReviewServer
 
@@ -90,10 +90,10 @@ def test_pairs_that_were_answered_once_are_asked_again(tmp_path):
     desk = ReviewDesk(content, {"pairs": make_pair_questions(content)}, "ann")
     for number in range(9):
         desk.answer("pairs", number, "same")
-    assert again_questions(content, lines(tmp_path)) == []  # of so few none
+    assert make_again_questions(content, lines(tmp_path)) == []  # of so few none
     desk.answer("pairs", 9, "different")
     desk.answer("pairs", 10, "unsure")
-    again = again_questions(content, lines(tmp_path))
+    again = make_again_questions(content, lines(tmp_path))
     assert len(again) == 10
     second = ReviewDesk(content, {"pairs": desk.queues["pairs"], "again": again}, "ann")
     state = second.state()["queues"]
@@ -108,7 +108,7 @@ def test_pairs_that_were_answered_once_are_asked_again(tmp_path):
     second.answer("again", 0, other)
     rate = estimate_rate(lines(tmp_path))
     assert (rate.n_pairs, rate.n_disagreeing) == (1, 1)
-    assert len(again_questions(content, lines(tmp_path))) == 9
+    assert len(make_again_questions(content, lines(tmp_path))) == 9
     second.undo()
     assert estimate_rate(lines(tmp_path)).n_pairs == 0
 

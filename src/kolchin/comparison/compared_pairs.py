@@ -64,7 +64,7 @@ class PairParts:
         counts = count_numbers(which, int(which.max(initial=-1)) + 1)
         return cls([PairPlace(store, "pairs", "which")], np.array([0, last]), counts)
 
-    def beside(self, work: Workplace | None) -> Workplace:
+    def find_workplace(self, work: Workplace | None) -> Workplace:
         """Return where the parts can be worked on: an engine that has them in its store, or here.
 
         A model that was made in this process may be sampled on an engine.

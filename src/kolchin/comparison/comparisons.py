@@ -167,7 +167,7 @@ class Comparisons:
         bands: Levels = self.outcome_bands[self.parts.which]
         return bands
 
-    def judged(self, likely: NDArray[np.bool_]) -> Self:
+    def judge_links(self, likely: NDArray[np.bool_]) -> Self:
         """Return the same with a report by which these outcomes are of likely links.
 
         At first every field counts as if it were independent of the others. Whoever has learnt

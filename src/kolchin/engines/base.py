@@ -60,10 +60,10 @@ class OnExecutor:
                         futures[k] = executor.submit(task, item)
             except BrokenProcessPool:
                 pass
-            results |= self._gathered(executor, futures)
+            results |= self._gather(executor, futures)
         return [results[k] for k in range(len(items))]
 
-    def _gathered(
+    def _gather(
         self, executor: Executor, futures: dict[int, "Future[Result]"]
     ) -> dict[int, Result]:
         """Wait for calls; those that were lost with their worker are missing."""

@@ -42,7 +42,7 @@ def find_among_compared(
 
     ``data`` has categorical fields, whose evidence counts given ``delta``, and sources.
     """
-    at = exemplar.parts.beside(work)
+    at = exemplar.parts.find_workplace(work)
     lowest = lowest_evidence(exemplar.shown.size)
     name = f"threshold-{uuid4().hex}"
     at.store.put(name, CandidateThreshold(exemplar.log_ratios(), data, delta, lowest))

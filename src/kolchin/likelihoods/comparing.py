@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from kolchin.comparison import Comparisons
 from kolchin.comparison import compare as compare_fields
 from kolchin.errors import ModelError
-from kolchin.likelihoods.exemplar import MOST_FIELDS, Exemplar
+from kolchin.likelihoods.compared_patterns import MOST_FIELDS
+from kolchin.likelihoods.exemplar import Exemplar
 from kolchin.records import Categorical, Records
 from kolchin.workplace import Workplace
 

@@ -15,7 +15,8 @@ from kolchin.comparison.added_records import AddedPairs
 from kolchin.comparison.compared_pairs import PairParts
 from kolchin.comparison.distinct_rows import find_distinct_rows
 from kolchin.likelihoods.chance import chances_of_values
-from kolchin.likelihoods.exemplar import AsCompared, Exemplar
+from kolchin.likelihoods.compared_patterns import AsCompared
+from kolchin.likelihoods.exemplar import Exemplar
 from kolchin.parameters import FloatArray, IntArray
 
 

@@ -8,8 +8,10 @@ from numpy.typing import NDArray
 
 from kolchin.comparison import Comparisons
 from kolchin.comparison.plain_arrays import Arrays, flattened, made_again
+from kolchin.likelihoods.compared_patterns import AsCompared
 from kolchin.likelihoods.dependence import Dependence
-from kolchin.likelihoods.exemplar import AsCompared, Exemplar, Outcomes
+from kolchin.likelihoods.exemplar import Exemplar
+from kolchin.likelihoods.outcomes import Outcomes
 
 WHOLE = ("place", "constant", "bands", "_pattern", "_number")
 

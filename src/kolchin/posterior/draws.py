@@ -147,7 +147,7 @@ class Posterior:
             raise DataError(f"The 'step' parameter must be at least 1. Got {step} instead.")
         return type(self)(
             n_records=self.n_records,
-            chains=tuple(chain.thinned(step) for chain in self.chains),
+            chains=tuple(chain.thin(step) for chain in self.chains),
             parameters={name: array[:, ::step] for name, array in self.parameters.items()},
             log_joint=self.log_joint[:, ::step],
             settings=self.settings,

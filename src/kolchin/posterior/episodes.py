@@ -53,7 +53,7 @@ class ClusterEpisodes(NamedTuple):
         sums: NDArray[np.float64] = np.cumsum(begun - ended)[: self.n_draws]
         return sums
 
-    def thinned(self, step: int) -> "ClusterEpisodes":
+    def thin(self, step: int) -> "ClusterEpisodes":
         """Keep every ``step``-th draw."""
         born, died = (-(-when // step) for when in (self.born, self.died))
         return arrange_episodes(self.members, self.sizes, born, died, -(-self.n_draws // step))

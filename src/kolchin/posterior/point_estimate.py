@@ -70,7 +70,7 @@ def compute_expected_loss(posterior: "Posterior", labels: ArrayLike, loss: str =
     if loss not in LOSSES[:2]:
         raise DataError(f"The 'loss' parameter must be one of {LOSSES[:2]}. Got {loss!r} instead.")
     _check_draws(posterior)
-    return _Search(posterior, loss).expected(check_labels(posterior, labels))
+    return _Search(posterior, loss).compute_expected(check_labels(posterior, labels))
 
 
 def _check_draws(posterior: "Posterior") -> None:
@@ -108,19 +108,19 @@ class _Search:
         best = start
         for labels in self._best_draws():
             best = self.better_of(best, labels)
-        best = self._improved(best)
+        best = self._improve(best)
         if int(np.sum(self.drawn.sizes**2)) > SINGLETONS_BUDGET:
             return best
         other = self.better_of(best, self.descend(np.arange(start.size)))
-        return best if np.array_equal(best, other) else self._improved(other)
+        return best if np.array_equal(best, other) else self._improve(other)
 
-    def _improved(self, labels: Labels) -> Labels:
+    def _improve(self, labels: Labels) -> Labels:
         """Descend; where that leads to what is forbidden, keep the clusters as they are."""
         lower = self.descend(labels)
         is_free = not self.sources.size and self.certain.is_empty
         return lower if is_free else self.better_of(labels, lower)
 
-    def expected(self, labels: Labels) -> float:
+    def compute_expected(self, labels: Labels) -> float:
         """Return the expected loss of a partition."""
         total = self._losses(labels, np.zeros_like(labels))[0]
         total += self.weights @ self.value[self.drawn.sizes]
@@ -138,17 +138,23 @@ class _Search:
 
     def descend(self, start: Labels) -> Labels:
         """Move records and merge clusters until nothing improves."""
-        from kolchin.posterior import kernels
+        from kolchin.posterior.summary_kernels.estimate_search import (
+            DrawnSets,
+            Overlaps,
+            merge_clusters,
+            move_records,
+            tabulate_cells,
+        )
 
         drawn, labels = self.drawn, start.copy()
         sizes = np.bincount(labels, minlength=labels.size)
-        cells, used = kernels.tabulate_cells(drawn.members, drawn.offsets, labels)
-        where = (labels, sizes, drawn.sets, drawn.starts, drawn.offsets, self.weights)
+        sets = DrawnSets(drawn.sets, drawn.starts, self.weights)
+        cells = Overlaps(drawn.offsets, *tabulate_cells(drawn.members, drawn.offsets, labels))
         changes = 1
         while changes:
-            changes = kernels.move_records(*where, self.slope, cells, used)
+            changes = move_records(labels, sizes, sets, cells, self.slope)
             if not changes:
-                changes = kernels.merge_clusters(*where, self.value, cells, used)
+                changes = merge_clusters(labels, sizes, sets, cells, self.value)
         return check_labels(self.posterior, labels)
 
     def _losses(self, labels: Labels, blocks: Labels) -> NDArray[np.float64]:
@@ -159,7 +165,7 @@ class _Search:
             labels, blocks, drawn.members, drawn.offsets, self.weights, self.value
         )
         losses[blocks[self._clashing(labels)]] = np.inf
-        losses[blocks[self.certain.broken(labels)]] = np.inf
+        losses[blocks[self.certain.find_broken(labels)]] = np.inf
         return losses
 
     def _clashing(self, labels: Labels) -> NDArray[np.int64]:

@@ -68,7 +68,7 @@ class Recorder:
     def _end(self, members: Int32s, sizes: Int32s, born: Int32s) -> None:
         """Put aside clusters that the draw to come no longer has."""
         died = np.full(sizes.size, len(self), dtype=np.int32)
-        self.ended.append((self._named(members), sizes, born, died))
+        self.ended.append((self._name_parameters(members), sizes, born, died))
 
     def _count(self, begun: Int32s, ended: Int32s) -> None:
         """Keep the histogram of sizes, and what it says of the draw."""
@@ -80,7 +80,7 @@ class Recorder:
         numbers = summarise_sizes(np.arange(1, self.counts.size), self.counts[None, 1:])
         self.statistics.append(tuple(float(number[0]) for number in numbers))
 
-    def _named(self, members: Int32s) -> Int32s:
+    def _name_parameters(self, members: Int32s) -> Int32s:
         return members if self.order is None else self.order[members].astype(np.int32)
 
     def forget(self, before: int) -> None:
@@ -96,7 +96,12 @@ class Recorder:
             raise DataError(f"Draws before {self.first} are no longer held. Got {first} as first.")
         last = len(self) if last is None else last
         members, sizes, born = open_rings(self.following, self.born)
-        still = self._named(members), sizes, born, np.full(sizes.size, len(self), dtype=np.int32)
+        still = (
+            self._name_parameters(members),
+            sizes,
+            born,
+            np.full(sizes.size, len(self), dtype=np.int32),
+        )
         members, sizes, born, died = map(np.concatenate, zip(*self.ended, still, strict=True))
         born, died = (np.clip(when, first, last) - first for when in (born, died))
         return arrange_episodes(members, sizes, born, died, last - first)

@@ -166,7 +166,7 @@ def resolve(
     ['record', 'entity', 'entity_size', 'confidence']
     """
     time_limit = read_limit(time_limit)
-    settings = Settings.checked(
+    settings = Settings.check(
         prior, delta, tied, chains, draws, seed, time_limit, one_per_source, keys, likelihood
     )
     if merged and out is None:
@@ -193,7 +193,7 @@ def resolve(
         ExitStack() as stack,
     ):
         if directory is not None and running is not None:
-            stack.enter_context(directory.locked())
+            stack.enter_context(directory.lock())
         work = stack.enter_context(open_workplace(running, _find_folder(store, directory)))
         display.phase("reading the table")
         content, title = open_source(data, table, query)
@@ -214,11 +214,11 @@ def resolve(
         model = _build_model(settings, given, display, watch, work)
         for sentence in describe_too_weak(model):
             display.say(f"Note: {sentence}")
-        settings = settings.for_model(model)
+        settings = settings.fit_to_model(model)
         seconds = watch.seconds()
         if directory is not None:
             if running is None:
-                stack.enter_context(directory.locked())
+                stack.enter_context(directory.lock())
             asked = {
                 "settings": settings.to_json(),
                 "input": describe_source(content, choices | {"normalise": normalise}),
@@ -257,13 +257,13 @@ def resume(
     """
     time_limit = read_limit(time_limit)
     directory = RunDirectory(Path(out))
-    asked = directory.asked()
+    asked = directory.read_asked()
     settings = Settings.from_json(asked["settings"])
     with (
         limit_cores(cores),
         open_engine(engine) as running,
         Display(progress) as display,
-        directory.locked(),
+        directory.lock(),
         open_workplace(running, _find_folder(store, directory)) as work,
     ):
         display.phase("reading the table")
@@ -281,7 +281,7 @@ def resume(
         elif draws is not None:
             _check_more(directory, draws)
         if draws is not None:
-            Settings.checked(settings.prior, 1.0, True, 1, draws, 1, time_limit)
+            Settings.check(settings.prior, 1.0, True, 1, draws, 1, time_limit)
             asked_until_enough = settings.draws is None
             settings = settings.drawing(draws)
             if not asked_until_enough:  # else the number is for this call alone

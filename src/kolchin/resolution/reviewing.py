@@ -52,14 +52,14 @@ def _make_queues(content: ReviewContent, audit: int | None) -> Queues:
         AUDIT,
         GROUPS,
         PAIRS,
-        again_questions,
+        make_again_questions,
         make_group_questions,
         make_pair_questions,
     )
 
     if audit is None:
         queues = {PAIRS: make_pair_questions(content), GROUPS: make_group_questions(content)}
-        again = again_questions(content, AnswersFile(content.directory / FILE).read())
+        again = make_again_questions(content, AnswersFile(content.directory / FILE).read())
         return {**queues, AGAIN: again} if again else queues
     from kolchin.review.audit import make_audit_questions
 
@@ -82,7 +82,7 @@ class RunRecount:
 
         if self._reviewed is None:
             run = RunDirectory(self.directory)
-            settings = Settings.from_json(run.asked()["settings"])
+            settings = Settings.from_json(run.read_asked()["settings"])
             self._reviewed = Counter(one[:3] for one in settings.reviewed)
             ids = InputTable.load(run.posterior, hold=False).ids.cast(pl.String).to_list()
             self._rows = {str(name): row for row, name in enumerate(ids)}
@@ -151,7 +151,7 @@ def import_answers(directory: Path, file: Path, reviewer: str | None) -> Importe
     from kolchin.resolution.tables.input_table import InputTable
 
     run = RunDirectory(directory)
-    run.asked()
+    run.read_asked()
     given = InputTable.load(run.posterior)
     found = read_labels(file, given.ids, given.texts, reviewer or _read_own_name())
     if found.answers:

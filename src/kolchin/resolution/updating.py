@@ -73,7 +73,7 @@ def _tell(display: Display, found: ChangedTable) -> None:
         display.say(f"Note: {note}")
 
 
-def _rows_by_id(old: InputTable, new: InputTable) -> IntArray:
+def _find_rows(old: InputTable, new: InputTable) -> IntArray:
     """Return where each record was before, changed or not; -1 for new ones.
 
     What people said of a record they said of whoever has its id.
@@ -96,7 +96,7 @@ def _draw_given_parameters(
     began = time.monotonic()
     display.phase("comparing the new records")
     given, row_before = found
-    settings = result._settings.moved(_rows_by_id(result._given, given))
+    settings = result._settings.move_rows(_find_rows(result._given, given))
     model = extend_model(result._base_model, given, settings)
     compared = time.monotonic()
     display.phase("drawing what they touch")
@@ -126,9 +126,9 @@ def _keep(
     display.phase("making the results")
     asked: dict[str, Any] = {"merged": False, "safe_csv": False}
     if result.directory is not None:
-        earlier = RunDirectory(result.directory).asked()
+        earlier = RunDirectory(result.directory).read_asked()
         asked = {name: earlier[name] for name in asked}
-    with directory.locked():
+    with directory.lock():
         whole = {
             "settings": made._settings.to_json(),
             "input": None,
@@ -180,7 +180,7 @@ def add(
         _bring_along(path, out)
         return made
     beside = path.resolve().with_name(f".{path.resolve().name}.adding")
-    with RunDirectory(path).locked() as lock:
+    with RunDirectory(path).lock() as lock:
         shutil.rmtree(beside, ignore_errors=True)
         try:
             made = update(out=beside)
@@ -218,12 +218,12 @@ def _run_again(
 ) -> "Result":
     """Resolve all records anew, with the same settings: categories have no candidates to go by."""
     given = forget_base(found.given)
-    settings = result._settings.moved(_rows_by_id(result._given, given))
+    settings = result._settings.move_rows(_find_rows(result._given, given))
     model: Model = settings.model(given.records, given.source)
     limit = choose_limit(AUTO, model.n_records)
     if directory is None:
         return Session(given, settings, model, None, limit, display, {}).run()
-    with directory.locked():
+    with directory.lock():
         asked = {
             "settings": settings.to_json(),
             "input": None,

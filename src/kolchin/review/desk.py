@@ -107,7 +107,7 @@ class ReviewDesk:
                 "queue": queue,
                 "start": start,
                 "total": len(asked),
-                "questions": [self._shown(start + k, one) for k, one in enumerate(some)],
+                "questions": [self._show_question(start + k, one) for k, one in enumerate(some)],
             }
 
     def answer(
@@ -131,7 +131,7 @@ class ReviewDesk:
             self.file.append(lines)
             self._refresh()
             return {
-                "question": self._shown(number, question),
+                "question": self._show_question(number, question),
                 "next": self._next(queue, number),
                 "progress": self._progress(queue),
                 "counting": self._counting(),
@@ -151,11 +151,11 @@ class ReviewDesk:
                     return {"question": None}
                 queue, number = found
             question = self._question(queue, number)
-            self.file.append(self._taken_back(question))
+            self.file.append(self._take_back(question))
             self._refresh()
             return {
                 "queue": queue,
-                "question": self._shown(number, question),
+                "question": self._show_question(number, question),
                 "progress": self._progress(queue),
                 "counting": self._counting(),
             }
@@ -196,7 +196,7 @@ class ReviewDesk:
             raise DataError("Mark the records that do not belong to the group, but not all.")
         pairs = _list_said_pairs(question.rows, answer, chosen)
         spoken = {self._pair(*pair) for pair in pairs}
-        earlier = [pair for pair in self._own_pairs(question) if pair not in spoken]
+        earlier = [pair for pair in self._list_own_pairs(question) if pair not in spoken]
         time = read_clock()
         own = (self.reviewer, time, question.queue)
         return [
@@ -204,7 +204,7 @@ class ReviewDesk:
             *(Answer(self.names[a], self.names[b], answer, *own) for a, b in pairs),
         ]
 
-    def _own_pairs(self, question: Question) -> list[Pair]:
+    def _list_own_pairs(self, question: Question) -> list[Pair]:
         """Return the pairs of a question about which this reviewer's answer in its queue stands."""
         rows = question.rows
         found = []
@@ -215,9 +215,9 @@ class ReviewDesk:
                     found.append(self._pair(one, two))
         return found
 
-    def _taken_back(self, question: Question) -> list[Answer]:
+    def _take_back(self, question: Question) -> list[Answer]:
         """Return lines that take back the last answer of this reviewer to a question."""
-        own = [self._standing[pair, self.reviewer] for pair in self._own_pairs(question)]
+        own = [self._standing[pair, self.reviewer] for pair in self._list_own_pairs(question)]
         if not own:
             return []
         last = max(one.time for one in own)
@@ -232,7 +232,7 @@ class ReviewDesk:
             )
         return lines
 
-    def _said(self, question: Question) -> GivenAnswers:
+    def _read_said(self, question: Question) -> GivenAnswers:
         """Return what people have said about a question, in whatever queue."""
         rows = question.rows
         if question.queue != GROUPS or len(rows) == 2:
@@ -256,7 +256,7 @@ class ReviewDesk:
 
     def _progress(self, queue: str) -> dict[str, Any]:
         asked = self._queue(queue)
-        open_ones = [one for one in asked if not self._said(one).by]
+        open_ones = [one for one in asked if not self._read_said(one).by]
         return {
             "name": queue,
             "total": len(asked),
@@ -269,25 +269,25 @@ class ReviewDesk:
         """Return the next question without an answer, from a place on and then from the start."""
         asked = self._queue(queue)
         places = [*range(number + 1, len(asked)), *range(min(number + 1, len(asked)))]
-        return next((k for k in places if not self._said(asked[k]).by), None)
+        return next((k for k in places if not self._read_said(asked[k]).by), None)
 
     def _last_answered(self) -> tuple[str, int] | None:
         """Return the question that this reviewer's last standing answer is about."""
         own = [one for (_, by), one in self._standing.items() if by == self.reviewer]
         for one in sorted(own, key=lambda said: said.time, reverse=True):
             for k, question in enumerate(self.queues.get(one.of_queue, ())):
-                if one.pair in self._own_pairs(question):
+                if one.pair in self._list_own_pairs(question):
                     return one.of_queue, k
         return None
 
-    def _shown(self, number: int, question: Question) -> dict[str, Any]:
+    def _show_question(self, number: int, question: Question) -> dict[str, Any]:
         """Return a question for the page; what the model believes only once it is answered."""
-        said = self._said(question)
+        said = self._read_said(question)
         own = said.by.get(self.reviewer)
         content, rows = self.content, question.rows
         others = [] if question.queue == GROUPS else self._companions(rows)
         shown = [*rows[:MOST_SHOWN], *others]
-        values = content.shown(shown)
+        values = content.show_values(shown)
         entity = [int(content.labels[row]) for row in shown]
         records = [
             {"row": row, "name": self.names[row], "values": own_values, "group": group}

@@ -63,7 +63,7 @@ def make_pair_questions(content: ReviewContent) -> list[Question]:
     asked = asked.unique("place", maintain_order=True)
     worth = _AnswerWorth(content, asked.select("record_a", "record_b").to_numpy())
     questions = {
-        place: Question(PAIRS, (a, b), p, *worth.of_pair(a, b, p))
+        place: Question(PAIRS, (a, b), p, *worth.weigh_pair(a, b, p))
         for place, a, b, p in asked.iter_rows()
     }
     told = dict(_ask_first_of_kinds(content, questions))
@@ -95,7 +95,7 @@ def _ask_first_of_kinds(
             yield place, question._replace(why=kind.sentence)
 
 
-def again_questions(content: ReviewContent, answers: Sequence[Answer]) -> list[Question]:
+def make_again_questions(content: ReviewContent, answers: Sequence[Answer]) -> list[Question]:
     """Return pairs that were answered once, in no order that tells anything, to ask them again.
 
     From two answers about one pair it is learnt how often reviewers err.
@@ -122,7 +122,7 @@ def make_group_questions(content: ReviewContent) -> list[Question]:
     some = [group for group in groups if group.size > 1]
     doubtful = _find_doubtful(content, some)
     worth = _AnswerWorth(content, doubtful)
-    questions = (Question(GROUPS, tuple(g.tolist()), *worth.of_group(g)) for g in doubtful)
+    questions = (Question(GROUPS, tuple(g.tolist()), *worth.weigh_group(g)) for g in doubtful)
     asked = [one for one in questions if one.probability < OPEN[1]]
     return sorted(asked, key=_make_order)[:MOST_QUESTIONS]
 
@@ -157,10 +157,10 @@ class _AnswerWorth:
         self.place = dict(zip(named.astype(np.int64).tolist(), range(named.size), strict=True))
         self.drawn = _read_drawn(content, named.astype(np.int64))
 
-    def of_pair(self, a: int, b: int, probability: float) -> tuple[float, float]:
+    def weigh_pair(self, a: int, b: int, probability: float) -> tuple[float, float]:
         """Return the records, and the links, that the answer is expected to change."""
-        rows = self._concerned(a, b)
-        together = self._together(rows)
+        rows = self._list_concerned(a, b)
+        together = self._count_together(rows)
         before = self.labels[rows][:, None] == self.labels[rows]
         same = together[:, rows.index(a), rows.index(b)]
         expected = np.zeros(2)
@@ -169,22 +169,22 @@ class _AnswerWorth:
             expected += share * _count_changed(before, after)
         return float(expected[0]), float(expected[1])
 
-    def of_group(self, group: NDArray[np.int64]) -> tuple[float, float, float]:
+    def weigh_group(self, group: NDArray[np.int64]) -> tuple[float, float, float]:
         """Return how probably a group is one, and what a look at it is expected to change."""
         rows = group[:MOST_LOOKED_AT].tolist()
-        together = self._together(rows)
+        together = self._count_together(rows)
         whole = float(together[:, 0].all(axis=1).mean())
         largest = together.sum(axis=2).max(axis=1)
         split = np.triu(~together, 1).sum(axis=(1, 2))
         return whole, float((len(rows) - largest).mean()), float(split.mean())
 
-    def _concerned(self, a: int, b: int) -> list[int]:
+    def _list_concerned(self, a: int, b: int) -> list[int]:
         """Return two records and some of those that the list has with them."""
         with_them = [*self.members[self.labels[a]], *self.members[self.labels[b]]]
         others = [int(row) for row in dict.fromkeys(with_them) if row not in (a, b)]
         return [a, b, *(row for row in others if row in self.place)][:MOST_LOOKED_AT]
 
-    def _together(self, rows: Sequence[int]) -> NDArray[np.bool_]:
+    def _count_together(self, rows: Sequence[int]) -> NDArray[np.bool_]:
         drawn = self.drawn[:, [self.place[row] for row in rows]]
         together: NDArray[np.bool_] = drawn[:, :, None] == drawn[:, None, :]
         return together

@@ -59,7 +59,7 @@ class ReviewContent:
         """The records' ids as text, as the answers name them."""
         return [str(one) for one in self.ids.cast(pl.String).to_list()]
 
-    def shown(self, rows: Sequence[int]) -> list[dict[str, Any]]:
+    def show_values(self, rows: Sequence[int]) -> list[dict[str, Any]]:
         """Return the values of some records, by column."""
         wanted = [*self.used, *self.unused]
         return self.values.rows(list(rows)).select(wanted).to_dicts()

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from kolchin.likelihoods.exemplar import MOST_FIELDS
+from kolchin.likelihoods.compared_patterns import MOST_FIELDS
 from kolchin.records import (
     Categorical,
     Code,

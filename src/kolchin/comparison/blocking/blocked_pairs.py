@@ -134,7 +134,7 @@ class KeySelection:
         What is left is spent on larger blocks, and on keys that were too dear at first.
         """
         gathered, allowance = self.gathered, self.allowance
-        for one in self._priced([self._given(columns) for columns in given]):
+        for one in self._price([self._make_asked_key(columns) for columns in given]):
             cost = one.cost(gathered.left * SHARE_OF_A_KEY, always=True)
             if cost is not None:
                 gathered.take([(one.key, cost)], always=True)
@@ -159,7 +159,7 @@ class KeySelection:
     def named(self, names: Collection[str], given: Sequence[Sequence[str]]) -> Iterator[Key]:
         """Give the keys of these names again, and those that users gave."""
         for columns in given:
-            yield self._given(columns)
+            yield self._make_asked_key(columns)
         atoms = [atom for group in self.atoms for atom in group]
         for size in (1, 2, 3):
             for group in combinations(atoms, size):
@@ -172,20 +172,20 @@ class KeySelection:
         for key, _ in self._neighbours(names):
             yield key
 
-    def _given(self, columns: Sequence[str]) -> Key:
+    def _make_asked_key(self, columns: Sequence[str]) -> Key:
         """Return the key that a user asked for: equal values in all of some columns."""
         names = [one.field.column for one in self.prepared]
         columns = [columns] if isinstance(columns, str) else columns
         return join_features([self.atoms[names.index(column)][0] for column in columns])
 
-    def _priced(self, keys: Sequence[Key]) -> list[PricedKey]:
+    def _price(self, keys: Sequence[Key]) -> list[PricedKey]:
         gathered = self.gathered
         return price_keys(gathered.work, keys, gathered.n_records, gathered.n_parts)
 
     def _worth_trying(self) -> Iterator[PricedKey]:
         """Give all keys worth trying with what they would give."""
         atoms = [atom for group in self.atoms for atom in group]
-        alone = self._priced([join_features([atom]) for atom in atoms])
+        alone = self._price([join_features([atom]) for atom in atoms])
         yield from alone
         unfinished = [
             atom
@@ -193,7 +193,7 @@ class KeySelection:
             if not atom.whole and self._is_unfinished(one)
         ]
         for keys in self._other_keys():
-            yield from self._priced(keys)
+            yield from self._price(keys)
         yield from self._conjunctions(unfinished)
 
     def _is_unfinished(self, one: PricedKey) -> bool:
@@ -210,7 +210,7 @@ class KeySelection:
         most_pairs = self.allowance / SHARE_OF_A_KEY * DEAREST
         for size in (2, 3):
             groups = list(list_conjunctions(atoms, size, most_pairs, MOST_CONJUNCTIONS))
-            found = self._priced([join_features(group) for group in groups])
+            found = self._price([join_features(group) for group in groups])
             yield from found
             costs = [one.cost(self.allowance) for one in found]
             spent = sum(cost.pairs for cost in costs if cost is not None)
@@ -219,7 +219,7 @@ class KeySelection:
                 for group, one in zip(groups, found, strict=True)
                 if self._is_unfinished(one)
             }
-            yield from self._priced(
+            yield from self._price(
                 [
                     join_features([whole[field] for field in fields])
                     for fields, group in failed.items()

@@ -84,7 +84,7 @@ class Section(NamedTuple):
         """How many bits the place of a record takes beside its block."""
         return self.n_records.bit_length()
 
-    def packed(self) -> NDArray[np.int64]:
+    def pack(self) -> NDArray[np.int64]:
         """Return blocks and, within them, places of records in their order, in one number."""
         store, key, rank = self.store, self.key, fetch_held(self.store, RANK)
         found = [np.empty(0, dtype=np.int64)]
@@ -160,7 +160,7 @@ def price_keys(
 
 
 def _tabulate_costs(section: Section) -> NDArray[np.int64]:
-    blocks = section.packed()
+    blocks = section.pack()
     blocks >>= section.shift
     rows = [count_pairs(blocks, np.array(LIMITS), WINDOW), count_pairs(blocks, np.array([1]), 1)]
     return np.concatenate(rows)

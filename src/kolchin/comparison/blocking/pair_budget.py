@@ -106,7 +106,7 @@ class PairBudget:
                     wave.append(last)
                     room -= n_more
                 last += 1
-            listed = self._listed([wanted[k] for k in wave])
+            listed = self._list_all([wanted[k] for k in wave])
             for k, (names, parts) in zip(wave, listed, strict=True):
                 taken[k] = self._take(*wanted[k], names, parts, always)
             first = last
@@ -116,7 +116,7 @@ class PairBudget:
         before = self._found.get(key.name)
         return 0 if before is None else before.used.pairs
 
-    def _listed(
+    def _list_all(
         self, wanted: Sequence[tuple[Key, Cost]]
     ) -> list[tuple[tuple[str, ...], list[tuple[int, NDArray[np.int64]]]]]:
         """List the pairs of keys: names in the store, numbers of pairs and samples by section."""
@@ -175,7 +175,7 @@ def _list_section(listing: ListingTask) -> tuple[int, NDArray[np.int64]]:
 
 def _list_pairs(section: Section, cost: Cost) -> NDArray[np.int64]:
     """List the pairs of blocks, packed as low * n_records + high, sorted, each once."""
-    packed = section.packed()
+    packed = section.pack()
     records = fetch_held(section.store, ORDER)[packed & ((1 << section.shift) - 1)]
     packed >>= section.shift
     # What is counted for all sections is room enough for one.

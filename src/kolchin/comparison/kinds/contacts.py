@@ -71,7 +71,7 @@ class EmailComparer(Comparer):
         result = cut_into_levels(similarity, self.field.cuts, first=3)
         result[self.users.same(left, right)] = 2
         (close,) = np.nonzero(similarity >= 0.5)
-        mistyped = self.strings.mistyped(left[close], right[close])
+        mistyped = self.strings.find_mistyped(left[close], right[close])
         same = result[close] == 2
         # Another domain is no slip of a finger unless one letter of it is.
         one = self.strings.edits(left[close], right[close], 1) <= 1

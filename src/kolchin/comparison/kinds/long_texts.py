@@ -109,7 +109,7 @@ class WordsComparer(Comparer):
         # In alphabetical order, even where all are numbers.
         self.vocabulary = plain.unique().sort()
         self.starts = find_offsets(lists.list.len().to_numpy())
-        self.words = self._sorted(find_positions(plain, self.vocabulary))
+        self.words = self._sort_words(find_positions(plain, self.vocabulary))
         self.letters, self.begins = encode_letters(self.vocabulary)
         digits = self.vocabulary.str.contains(r"\d").to_numpy()
         codes = are_codes(self.vocabulary)
@@ -120,7 +120,7 @@ class WordsComparer(Comparer):
         factor = np.where(codes, CODES_COUNT, np.where(digits, NUMBERS_COUNT, 1.0))
         self.weights: Floats = factor * rarity
 
-    def _sorted(self, codes: Codes) -> Codes:
+    def _sort_words(self, codes: Codes) -> Codes:
         """Sort the words of each text by their numbers."""
         text = np.repeat(np.arange(self.starts.size - 1), np.diff(self.starts))
         order = np.lexsort((codes, text))

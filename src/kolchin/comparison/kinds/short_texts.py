@@ -52,7 +52,7 @@ class TextComparer(Comparer):
         similarity = self.strings.similarity(left, right)
         mistyped = np.zeros(left.size, dtype=np.bool_)
         (close,) = np.nonzero(similarity >= LEAST_SIMILAR)
-        mistyped[close] = self.strings.mistyped(left[close], right[close])
+        mistyped[close] = self.strings.find_mistyped(left[close], right[close])
         (several,) = np.nonzero(self.several[left] & self.several[right])
         if several.size:
             a, b = left[several], right[several]

@@ -78,7 +78,7 @@ class Strings:
         """Return the length of the shorter one of each pair."""
         return np.minimum(self.lengths[left], self.lengths[right])
 
-    def mistyped(self, left: Codes, right: Codes) -> Bools:
+    def find_mistyped(self, left: Codes, right: Codes) -> Bools:
         """Tell pairs with one edit for every ten letters begun; short ones may be anything."""
         result = np.zeros(left.size, dtype=np.bool_)
         longer = np.maximum(self.lengths[left], self.lengths[right])

@@ -23,7 +23,7 @@ def sample_keys(keys: Any, share: float) -> Any:
 
 
 @compiled
-def _find_slot(table: Any, key: int) -> Any:
+def find_slot(table: Any, key: int) -> Any:
     """Return where a key is in a table of a power of two entries, or where it belongs."""
     mask = np.uint64(table.size - 1)
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
@@ -44,7 +44,7 @@ def number_keys(keys: Any, numbers: Any) -> Any:
     n = 0
     for k in range(keys.size):
         key = keys[k]
-        slot = _find_slot(table, key)
+        slot = find_slot(table, key)
         if table[slot] < 0:
             table[slot] = key
             slots[slot] = n
@@ -54,7 +54,7 @@ def number_keys(keys: Any, numbers: Any) -> Any:
             if 2 * n > table.size:
                 table, slots = np.full(4 * table.size, -1, dtype=np.int64), np.repeat(slots, 4)
                 for i in range(n):
-                    slot = _find_slot(table, keys[i])
+                    slot = find_slot(table, keys[i])
                     table[slot] = keys[i]
                     slots[slot] = i
         else:

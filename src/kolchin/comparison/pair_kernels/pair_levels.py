@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from kolchin.comparison.pair_kernels.key_numbers import find_slot
 from kolchin.kernels.compiling import compiled
 
 
@@ -17,7 +18,6 @@ def number_pairs(
     where there is a level. The two forms are returned as low * n_forms + high, once for each
     number. ``table`` has a power of two entries, more than there are pairs, all -1 at first.
     """
-    mask = np.uint64(table.size - 1)
     keys = np.empty(left.size, dtype=np.int64)
     n = 0
     for k in range(left.size):
@@ -30,10 +30,7 @@ def number_pairs(
             levels[k] = 0
             continue
         key = min(a, b) * n_forms + max(a, b)
-        mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
-        slot = (mixed ^ (mixed >> np.uint64(32))) & mask
-        while table[slot] >= 0 and table[slot] != key:
-            slot = (slot + np.uint64(1)) & mask
+        slot = find_slot(table, key)
         if table[slot] < 0:
             table[slot] = key
             slots[slot] = n

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from kolchin.comparison.text_kernels.edits import count_edits, count_same_at_start
 from kolchin.kernels.compiling import compiled
 
 SHORTEST_MISTYPED = 5
@@ -10,15 +11,6 @@ LONGEST_SHORT = 5
 LEAST_LEFT_OUT = 2
 SHORTEST_CODE_START = 5
 MOST_CODE_REST = 3
-
-
-@compiled
-def _is_start(letters: Any, a: int, n_a: int, b: int, n_b: int) -> bool:
-    """Tell whether the first of two words is how the second one begins."""
-    same = 0
-    while same < min(n_a, n_b) and letters[a + same] == letters[b + same]:
-        same += 1
-    return same == n_a
 
 
 @compiled
@@ -33,30 +25,6 @@ def _is_short_for(letters: Any, a: int, n_a: int, b: int, n_b: int) -> bool:
         if k < n_a and letters[a + k] == letters[b + j]:
             k += 1
     return k == n_a
-
-
-@compiled
-def _is_one_edit(letters: Any, a: int, n_a: int, b: int, n_b: int) -> bool:
-    """Tell whether one letter is more, less, other or exchanged with the next."""
-    if abs(n_a - n_b) > 1:
-        return False
-    start = 0
-    while start < n_a and start < n_b and letters[a + start] == letters[b + start]:
-        start += 1
-    end = 0
-    while (
-        end < n_a - start
-        and end < n_b - start
-        and letters[a + n_a - end - 1] == letters[b + n_b - end - 1]
-    ):
-        end += 1
-    left = max(n_a, n_b) - start - end
-    if left <= 1:
-        return True
-    a, b = a + start, b + start
-    return (
-        left == 2 and n_a == n_b and letters[a] == letters[b + 1] and letters[a + 1] == letters[b]
-    )
 
 
 @compiled
@@ -76,13 +44,13 @@ def are_alike(letters: Any, begins: Any, classes: Any, one: int, other: int) -> 
         a, n_a, b, n_b = b, n_b, a, n_a
     if letters[a] != letters[b]:
         return False
-    starts = _is_start(letters, a, n_a, b, n_b)
+    starts = count_same_at_start(letters, a, a + n_a, b, b + n_b) == n_a
     if classes[one] == 2:
         next_digit = n_a < n_b and 48 <= letters[b + n_a] <= 57
         enough = n_a >= SHORTEST_CODE_START and n_b - n_a <= MOST_CODE_REST
         return starts and enough and not next_digit
     if starts and (n_a >= SHORTEST_START or n_a == 1):
         return True
-    if lone and n_a >= SHORTEST_MISTYPED and _is_one_edit(letters, a, n_a, b, n_b):
+    if lone and n_a >= SHORTEST_MISTYPED and count_edits(letters, a, a + n_a, b, b + n_b) < 2:
         return True
     return _is_short_for(letters, a, n_a, b, n_b)

@@ -101,7 +101,8 @@ def _how_they_differ(classes: Any, rest: Any, n: Any) -> int:
     words, numbers = np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64)
     for text in range(2):
         for k in range(n[text]):
-            if rest[2 * text, k] >= 0:
+            # Those of the first text that found a partner are -1, those of the second in row 2.
+            if rest[0 if text == 0 else 2, k] >= 0:
                 words[text] += 1
                 numbers[text] += 1 <= classes[rest[text, k]] <= 2
     if numbers[0] > 0 and numbers[1] > 0:

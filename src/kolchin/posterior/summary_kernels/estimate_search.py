@@ -1,16 +1,33 @@
 """Records move and clusters merge as long as the expected loss falls.
 
-``slope[x] = f(x + 1) - f(x)`` for the loss's f (see ``posterior.point_estimate``), and
-the *cells* of a drawn cluster are its overlaps with the clusters of the current
-partition: ``used[d]`` pairs (label, count) from ``offsets[d]`` on.
+``slope[x] = f(x + 1) - f(x)`` for the loss's f (see ``posterior.point_estimate``).
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from kolchin.kernels.compiling import compiled
+from kolchin.kernels.compiling import compiled, lean
 from kolchin.posterior.summary_kernels.losses import IMPROVEMENT
+
+
+class DrawnSets(NamedTuple):
+    """Which drawn clusters hold each record: record n those from ``starts[n]`` on, by weight."""
+
+    sets: Any
+    starts: Any
+    weights: Any
+
+
+class Overlaps(NamedTuple):
+    """The cells of each drawn cluster: its overlaps with the clusters of the current partition.
+
+    Drawn cluster d has ``used[d]`` pairs (label, count) from ``offsets[d]`` on.
+    """
+
+    offsets: Any
+    cells: Any
+    used: Any
 
 
 @compiled
@@ -33,16 +50,15 @@ def tabulate_cells(members: Any, offsets: Any, labels: Any) -> Any:
     return cells, used
 
 
-@compiled
-def shift_record(
-    n: int, old: int, new: int, sets: Any, starts: Any, offsets: Any, cells: Any, used: Any
-) -> None:
+@lean
+def shift_record(n: int, old: int, new: int, drawn: DrawnSets, overlaps: Overlaps) -> None:
     """Update the cells when record n goes from one cluster to another."""
-    for k in range(starts[n], starts[n + 1]):
-        d = sets[k]
-        end = offsets[d] + used[d]
+    cells = overlaps.cells
+    for k in range(drawn.starts[n], drawn.starts[n + 1]):
+        d = drawn.sets[k]
+        end = overlaps.offsets[d] + overlaps.used[d]
         source, target = -1, -1
-        for c in range(offsets[d], end):
+        for c in range(overlaps.offsets[d], end):
             if cells[c, 0] == old:
                 source = c
             elif cells[c, 0] == new:
@@ -51,37 +67,28 @@ def shift_record(
         if target >= 0:
             cells[target, 1] += 1
             if cells[source, 1] == 0:
-                cells[source] = cells[end - 1]
-                used[d] -= 1
+                cells[source, 0] = cells[end - 1, 0]
+                cells[source, 1] = cells[end - 1, 1]
+                overlaps.used[d] -= 1
         else:
             if cells[source, 1] > 0:
                 source = end
-                used[d] += 1
+                overlaps.used[d] += 1
             cells[source, 0] = new
             cells[source, 1] = 1
 
 
-@compiled
+@lean
 def weigh_moves(
-    n: int,
-    here: int,
-    sets: Any,
-    starts: Any,
-    offsets: Any,
-    weights: Any,
-    slope: Any,
-    cells: Any,
-    used: Any,
-    gain: Any,
-    touched: Any,
+    n: int, here: int, drawn: DrawnSets, overlaps: Overlaps, slope: Any, gain: Any, touched: Any
 ) -> Any:
     """Add up what a record loses with its cluster and gains with each other one that it knows."""
     lost, n_touched = 0.0, 0
-    for k in range(starts[n], starts[n + 1]):
-        d = sets[k]
-        twice = 2 * weights[d]
-        for c in range(offsets[d], offsets[d] + used[d]):
-            label, count = cells[c, 0], cells[c, 1]
+    for k in range(drawn.starts[n], drawn.starts[n + 1]):
+        d = drawn.sets[k]
+        twice = 2 * drawn.weights[d]
+        for c in range(overlaps.offsets[d], overlaps.offsets[d] + overlaps.used[d]):
+            label, count = overlaps.cells[c, 0], overlaps.cells[c, 1]
             if label == here:
                 lost += twice * slope[count - 1]
             else:
@@ -93,26 +100,14 @@ def weigh_moves(
 
 
 @compiled
-def move_records(
-    labels: Any,
-    sizes: Any,
-    sets: Any,
-    starts: Any,
-    offsets: Any,
-    weights: Any,
-    slope: Any,
-    cells: Any,
-    used: Any,
-) -> int:
+def move_records(labels: Any, sizes: Any, drawn: DrawnSets, overlaps: Overlaps, slope: Any) -> int:
     """Move each record once to the cluster, old or new, that lowers the loss most; count moves."""
     gain = np.zeros(labels.size, dtype=np.float64)
     touched = np.empty(labels.size, dtype=np.int64)
     free, n_moves = 0, 0
     for n in range(labels.size):
         here = labels[n]
-        lost, n_touched = weigh_moves(
-            n, here, sets, starts, offsets, weights, slope, cells, used, gain, touched
-        )
+        lost, n_touched = weigh_moves(n, here, drawn, overlaps, slope, gain, touched)
         leave = lost - slope[sizes[here] - 1]
         best, best_change = -1, leave
         for label in touched[:n_touched]:
@@ -126,7 +121,7 @@ def move_records(
             while sizes[free] > 0:
                 free = (free + 1) % labels.size
             best = free
-        shift_record(n, here, best, sets, starts, offsets, cells, used)
+        shift_record(n, here, best, drawn, overlaps)
         labels[n] = best
         sizes[here] -= 1
         sizes[best] += 1
@@ -134,59 +129,50 @@ def move_records(
     return n_moves
 
 
-@compiled
+@lean
 def weigh_merges(
     records: Any,
     here: int,
-    sets: Any,
-    starts: Any,
-    offsets: Any,
-    weights: Any,
+    drawn: DrawnSets,
+    overlaps: Overlaps,
     value: Any,
-    cells: Any,
-    used: Any,
     seen: Any,
     gain: Any,
     touched: Any,
 ) -> int:
     """Add up what a cluster gains by a merge with each other one that its records know."""
     n_touched = 0
-    for n in records:
-        for d in sets[starts[n] : starts[n + 1]]:
+    for i in range(records.size):
+        n = records[i]
+        for k in range(drawn.starts[n], drawn.starts[n + 1]):
+            d = drawn.sets[k]
             if seen[d] == here:
                 continue
             seen[d] = here
             inside = 0
-            for c in range(offsets[d], offsets[d] + used[d]):
-                if cells[c, 0] == here:
-                    inside = cells[c, 1]
-            for c in range(offsets[d], offsets[d] + used[d]):
-                label, count = cells[c, 0], cells[c, 1]
+            first, end = overlaps.offsets[d], overlaps.offsets[d] + overlaps.used[d]
+            for c in range(first, end):
+                if overlaps.cells[c, 0] == here:
+                    inside = overlaps.cells[c, 1]
+            for c in range(first, end):
+                label, count = overlaps.cells[c, 0], overlaps.cells[c, 1]
                 if label != here:
                     if gain[label] == 0:
                         touched[n_touched] = label
                         n_touched += 1
                     overlap = value[inside + count] - value[inside] - value[count]
-                    gain[label] += 2 * weights[d] * overlap
+                    gain[label] += 2 * drawn.weights[d] * overlap
     return n_touched
 
 
 @compiled
 def merge_clusters(
-    labels: Any,
-    sizes: Any,
-    sets: Any,
-    starts: Any,
-    offsets: Any,
-    weights: Any,
-    value: Any,
-    cells: Any,
-    used: Any,
+    labels: Any, sizes: Any, drawn: DrawnSets, overlaps: Overlaps, value: Any
 ) -> int:
     """Merge each cluster once with the one that lowers the loss most; count merges."""
     by_label = np.argsort(labels, kind="mergesort")
     ends = np.cumsum(sizes)
-    seen = np.full(used.size, -1, dtype=np.int64)
+    seen = np.full(overlaps.used.size, -1, dtype=np.int64)
     grown = np.zeros(labels.size, dtype=np.bool_)
     gain = np.zeros(labels.size, dtype=np.float64)
     touched = np.empty(labels.size, dtype=np.int64)
@@ -196,9 +182,7 @@ def merge_clusters(
         # The list of a cluster that has grown lacks its new records; it waits for the next call.
         if records.size == 0 or grown[here]:
             continue
-        n_touched = weigh_merges(
-            records, here, sets, starts, offsets, weights, value, cells, used, seen, gain, touched
-        )
+        n_touched = weigh_merges(records, here, drawn, overlaps, value, seen, gain, touched)
         best, best_change = -1, 0.0
         for label in touched[:n_touched]:
             change = value[sizes[here] + sizes[label]] - value[sizes[here]] - value[sizes[label]]
@@ -208,7 +192,7 @@ def merge_clusters(
                 best, best_change = label, change
         if best >= 0:
             for n in records:
-                shift_record(n, here, best, sets, starts, offsets, cells, used)
+                shift_record(n, here, best, drawn, overlaps)
                 labels[n] = best
             sizes[best] += sizes[here]
             sizes[here] = 0

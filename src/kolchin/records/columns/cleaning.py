@@ -47,7 +47,7 @@ class CleaningRules(NamedTuple):
         """Return a value that is none of the markers as it is compared."""
         return normalise_text(value) if self.normalise else value
 
-    def meant(self, value: str) -> str | None:
+    def find_meaning(self, value: str) -> str | None:
         """Return what a value means, None where it stands for none."""
         if self.normalise:
             value = normalise_text(value)
@@ -87,7 +87,7 @@ def clean(column: pl.Series, how: CleaningRules) -> CleanColumn:
         return CleanColumn(values, markers)
     suspects = _find_suspects(values.vocabulary, how)
     spelt = values.vocabulary.gather(suspects).to_list()
-    meant = [how.meant(value) for value in spelt]
+    meant = [how.find_meaning(value) for value in spelt]
     spared: tuple[str, ...] = ()
     if how.spare_names and None in meant:
         spared = find_names(
@@ -101,7 +101,7 @@ def clean(column: pl.Series, how: CleaningRules) -> CleanColumn:
             if means is None:
                 markers[marker.strip()] = markers.get(marker.strip(), 0) + int(n)
     replaced = values.vocabulary.scatter(suspects, pl.Series(meant, dtype=pl.String))
-    return CleanColumn(values.replaced(replaced), markers, spared)
+    return CleanColumn(values.replace_values(replaced), markers, spared)
 
 
 def find_names(markers: Iterable[str], values: CodedColumn, column: str) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ MOST_LINES = 20
 
 def note_markers(reports: Iterable[ColumnReport], findings: FaultsAndNotes) -> None:
     """Say which values were taken for gaps, since to some people they are names."""
-    marked = [(one.column, text) for one in reports if (text := one.marked())]
+    marked = [(one.column, text) for one in reports if (text := one.describe_markers())]
     for column, text in marked[:MOST_LINES]:
         findings.note(f"{column!r} has values that count as missing: {text}.")
     if len(marked) > MOST_LINES:
@@ -37,7 +37,7 @@ def note_names(reports: Iterable[ColumnReport], findings: FaultsAndNotes) -> Non
 def column_table(reports: Iterable[ColumnReport]) -> pl.DataFrame:
     """Return what was found about each column as a table, one row a column."""
     rows = [
-        {**_list_shown_facts(one), "kind": str(one.kind), "markers": one.marked()}
+        {**_list_shown_facts(one), "kind": str(one.kind), "markers": one.describe_markers()}
         for one in reports
     ]
     schema = {

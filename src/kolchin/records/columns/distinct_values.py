@@ -25,7 +25,7 @@ class CodedColumn(NamedTuple):
         present = self.codes[self.codes != MISSING]
         return np.bincount(present, minlength=self.vocabulary.len())
 
-    def replaced(self, values: pl.Series) -> "CodedColumn":
+    def replace_values(self, values: pl.Series) -> "CodedColumn":
         """Return what is left when each value is replaced by another, or by null for missing."""
         vocabulary = sort_vocabulary(values)
         places = np.append(find_positions(values, vocabulary), np.int32(MISSING))

@@ -129,7 +129,7 @@ class ColumnReport:
         """Whether no two records share a value, as the reason for leaving it out says."""
         return self.why.startswith("all its ")
 
-    def marked(self) -> str:
+    def describe_markers(self) -> str:
         """Write which values count as missing, and how often; empty cells need no telling."""
         return ", ".join(
             f"{show_value(marker)} ({n:,})" for marker, n in self.markers.items() if marker

@@ -26,7 +26,7 @@ class Roles(NamedTuple):
     source: str | None
     truth: str | None
 
-    def given(self) -> Iterator[tuple[Kind, str]]:
+    def list_given(self) -> Iterator[tuple[Kind, str]]:
         """Yield each part that a column was given for."""
         for kind, column in zip((Kind.ID, Kind.SOURCE, Kind.TRUTH), self, strict=True):
             if column is not None:
@@ -35,7 +35,7 @@ class Roles(NamedTuple):
     @property
     def kinds(self) -> dict[str, Kind]:
         """The part that each of these columns plays."""
-        return {column: kind for kind, column in self.given()}
+        return {column: kind for kind, column in self.list_given()}
 
 
 def check_roles(
@@ -43,7 +43,7 @@ def check_roles(
 ) -> None:
     """Find fault with columns that were given and are not there, or for two parts at once."""
     taken: dict[str, Kind] = {}
-    for kind, column in roles.given():
+    for kind, column in roles.list_given():
         if column not in columns:
             hint = suggest(str(column), columns)
             findings.fault(f"the table has no column {column!r} to be the {kind}.{hint}")

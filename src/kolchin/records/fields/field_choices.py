@@ -80,7 +80,7 @@ def choices_text(
 
 def _write_facts(one: ColumnReport) -> str:
     """Say in a line what speaks for or against a column."""
-    marked = one.marked()
+    marked = one.describe_markers()
     missing = f"{one.missing:.1%} missing" + (f", among them {marked}" if marked else "")
     decision = "Used" if one.used else "Left out"
     return f"{one.distinct:,} distinct; {missing}; {one.bits:.1f} bits. {decision}: {one.why}."

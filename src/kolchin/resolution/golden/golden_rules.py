@@ -89,13 +89,13 @@ class GoldenRules:
             tuple(_read_override(one, name, findings) for one in listed),
         )
         if kept:
-            made = made._without_gone(given)
+            made = made._leave_out_gone(given)
         made._check(given, name, findings, kept)
         if findings.faults:
             raise DataError("\n".join(["These rules cannot be used:", *findings.faults]))
         return made
 
-    def _without_gone(self, given: InputTable) -> Self:
+    def _leave_out_gone(self, given: InputTable) -> Self:
         ids = set(given.ids.cast(pl.String)) if self.overrides else set()
         there = tuple(one for one in self.overrides if one.record in ids)
         gone = tuple(one.record for one in self.overrides if one.record not in ids)

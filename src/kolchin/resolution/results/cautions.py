@@ -44,19 +44,18 @@ class OpenQuestion(NamedTuple):
 
     def question(self) -> str:
         """Ask the question in words that do not say what the model believes."""
-        return (
-            f"{self.pairs:,} pairs {self._alike()}: the same or not? Answers here tell about all."
-        )
+        pairs = f"{self.pairs:,} pairs {self._say_alike()}"
+        return f"{pairs}: the same or not? Answers here tell about all."
 
     def sentence(self) -> str:
         """Ask the question in words."""
         return (
-            f"{self.pairs:,} pairs {self._alike()}: the same or not? The model believes in "
+            f"{self.pairs:,} pairs {self._say_alike()}: the same or not? The model believes in "
             f"{self.expected:,.0f} of them; the answer moves the number of entities by up to "
             f"{max(self.expected, self.pairs - self.expected):,.0f}."
         )
 
-    def _alike(self) -> str:
+    def _say_alike(self) -> str:
         what = _list_names(self.differing) if self.differing else ""
         return f"agree on everything but {what}" if what else "agree on all that both show"
 

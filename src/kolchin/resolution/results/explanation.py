@@ -3,20 +3,25 @@
 import math
 from dataclasses import dataclass
 from textwrap import fill
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from kolchin.comparison.kinds.long_texts import list_shared_words
+from kolchin.errors import DataError
 from kolchin.model import Model
 from kolchin.parameters import FloatArray, IntArray
+from kolchin.partitions import find_clashing
 from kolchin.posterior import Posterior
 from kolchin.posterior.size_statistics import count_sizes_by_draw
 from kolchin.priors.base import SizeCounts
 from kolchin.records import Records, Words
 from kolchin.terminal import find_width, write_table
+
+if TYPE_CHECKING:
+    from kolchin.resolution.results.result import Result
 
 DRAWS_FOR_PRIOR = 200
 NOT_COMPARED = "not compared"
@@ -250,3 +255,36 @@ def _compute_log_odds(
     linked[1] -= 2
     together = prior.log_prob_counts(SizeCounts.of(linked), values)
     return together - prior.log_prob_counts(SizeCounts.of(counts), values)
+
+
+def explain_pair(result: "Result", record_a: Any, record_b: Any) -> Explanation:
+    """Say why two records, by their ids, are (not) the same: evidence by field in bits."""
+    given = result._given
+    one, two = given.row_of(record_a), given.row_of(record_b)
+    if one == two:
+        raise DataError(f"Name two different records. Got {record_a!r} twice.")
+    bits = compute_pair_bits(result._model, result.posterior, np.array([[one, two]]))[0]
+    names = list(given.records.names)
+    value_a, value_b = given.texts.row(one), given.texts.row(two)
+    fields = pl.DataFrame(
+        {
+            "field": names,
+            "value_a": [value_a[name] for name in names],
+            "value_b": [value_b[name] for name in names],
+            "compared": describe_comparison(result._model, one, two),
+            "bits": bits,
+        },
+        schema_overrides={"value_a": pl.String, "value_b": pl.String},
+    )
+    return Explanation(
+        record_a=given.ids[one],
+        record_b=given.ids[two],
+        fields=fields,
+        evidence=float(bits.sum()),
+        prior=compute_prior_bits(result._model, result.posterior),
+        probability=estimate_pair_probability(result.posterior, one, two),
+        same_entity=bool(result.labels[one] == result.labels[two]),
+        forbidden=bool(find_clashing(result._model.sources, np.array([[one, two]]))[0]),
+        answers=result._model.answers.log_factor_of(one, two) / float(np.log(2)),
+        naming=given.naming(),
+    )

@@ -16,28 +16,24 @@ from kolchin.files import replace_whole
 from kolchin.likelihoods import Exemplar
 from kolchin.model import Model
 from kolchin.parameters import FloatArray, IntArray
-from kolchin.partitions import Certain, Labels, find_clashing
+from kolchin.partitions import Certain, Labels
 from kolchin.posterior import Posterior
-from kolchin.posterior.convergence import list_quantities
 from kolchin.posterior.scores import evaluate_posterior, tabulate_calibration
 from kolchin.posterior.summaries import PosteriorSummary, summarise
 from kolchin.records import DataWarning, Records
 from kolchin.resolution.golden.golden_records import GoldenRecords, make_golden
 from kolchin.resolution.golden.golden_rules import KEPT_RULES, GoldenRules
-from kolchin.resolution.results.cautions import find_doubts, find_families, list_cautions
-from kolchin.resolution.results.comparison_summary import summarise_candidates, summarise_dependence
+from kolchin.resolution.results.comparison_summary import summarise_dependence
 from kolchin.resolution.results.due import due_notes
 from kolchin.resolution.results.entity_views import EntityView, list_least_sure, view_entity
 from kolchin.resolution.results.events import Groupings, weigh_events
 from kolchin.resolution.results.explanation import (
     Explanation,
-    compute_pair_bits,
-    compute_prior_bits,
-    describe_comparison,
-    estimate_pair_probability,
+    explain_pair,
 )
-from kolchin.resolution.results.outweighed_fields import describe_too_weak
-from kolchin.resolution.results.summary import describe, make_finite, tabulate_sizes
+from kolchin.resolution.results.result_summary import summarise_result
+from kolchin.resolution.results.result_tables import list_links, merge_with_input
+from kolchin.resolution.results.summary import describe, make_finite
 from kolchin.resolution.running.directory import RunDirectory
 from kolchin.resolution.running.grown_models import extend_model
 from kolchin.resolution.running.settings import Settings
@@ -52,9 +48,6 @@ if TYPE_CHECKING:
 
 MIN_PROBABILITY = 0.01
 """Pairs that are less probable are not listed among the links."""
-
-LINK_COLUMNS = ("record_a", "record_b", "probability", "same_entity")
-SIZES_TRACED = 5
 
 
 class Result:
@@ -93,7 +86,7 @@ class Result:
     def load(cls, path: str | Path) -> "Result":
         """Read a run's directory, finished or not."""
         directory = RunDirectory(Path(path))
-        asked, header = directory.asked(), directory.header()
+        asked, header = directory.read_asked(), directory.header()
         if not any(directory.posterior.glob("draws-*.npz")):
             raise DataError(
                 f"The run in {path} has no draws yet. 'kolchin resume {path}' goes on with it."
@@ -115,7 +108,7 @@ class Result:
         if self._given.base is not None:
             return extend_model(self._base_model, self._given, self._settings)
         records, source = self._given.records, self._given.source
-        return self._settings.model(records, source, self._kept_likelihood(records))
+        return self._settings.model(records, source, self._read_likelihood(records))
 
     @cached_property
     def _base_model(self) -> Model:
@@ -123,9 +116,9 @@ class Result:
         base = self._given.base
         if base is None:
             return self._model
-        return self._settings.without_sources().model(base, kept=self._kept_likelihood(base))
+        return self._settings.forget_sources().model(base, kept=self._read_likelihood(base))
 
-    def _kept_likelihood(self, records: Records) -> Exemplar | None:
+    def _read_likelihood(self, records: Records) -> Exemplar | None:
         """Return what was learned from comparing these records, if a directory has it."""
         if self.directory is None:
             return None
@@ -176,7 +169,7 @@ class Result:
         if before is None:
             return None
         ids = self._given.ids
-        groupings = Groupings(before.entity_of(ids), self.entity_of, before.lost(ids))
+        groupings = Groupings(before.entity_of(ids), self.entity_of, before.find_lost(ids))
         return weigh_events(groupings, self.posterior, self._summary.confidence)
 
     @cached_property
@@ -224,64 +217,11 @@ class Result:
     @cached_property
     def links(self) -> pl.DataFrame:
         """One row a pair with a probability of 0.01 or more, and the evidence of each field."""
-        pairs = self._pairs
-        rows = pairs.select("record_a", "record_b").to_numpy()
-        bits = compute_pair_bits(self._model, self.posterior, rows)
-        ids, labels = self._given.ids, self.labels
-        names = [
-            f"{name}_bits" if name in LINK_COLUMNS else name for name in self._given.records.names
-        ]
-        return pl.DataFrame(
-            {
-                "record_a": ids.gather(rows[:, 0]),
-                "record_b": ids.gather(rows[:, 1]),
-                "probability": pairs["probability"],
-                "same_entity": labels[rows[:, 0]] == labels[rows[:, 1]],
-                **{name: bits[:, f] for f, name in enumerate(names)},
-            }
-        )
+        return list_links(self)
 
     def summary(self) -> dict[str, Any]:
         """Return entities with their interval, sizes, parameters, diagnostics; plain data."""
-        from kolchin import __version__
-
-        whole = dict(self._description)
-        whole["ended"] = self.ended
-        candidates = self._candidates()
-        if candidates is not None:
-            whole["candidates"] = candidates
-            whole["dependence"] = self._dependence()
-        whole["entities_shown"] = int(self.labels.max()) + 1
-        whole["cautions"] = [
-            *list_cautions(whole, self.posterior, self._given.records, self.labels),
-            *find_families(whole, self._model.comparisons, self._settings.one_per_source),
-            *describe_too_weak(self._model),
-        ]
-        whole["doubts"] = [
-            {**doubt._asdict(), "sentence": doubt.sentence()}
-            for doubt in find_doubts(self._pairs, self._model.comparisons)
-        ]
-        whole["draws"] = self.posterior.n_draws
-        whole["moves"] = self.posterior.settings.get("moves", [])
-        if self._own_evaluation is not None:
-            whole["evaluation"] = self._own_evaluation
-        whole["seconds"] = {name: round(value, 2) for name, value in self.seconds.items()}
-        whole["seed"] = self._settings.seed
-        whole["settings"] = {
-            "input": self._given.title,
-            "fields": list(self._given.records.names),
-            **self._settings.words(),
-        }
-        whole["version"] = __version__
-        whole["notes"] = list(self.notes)
-        plain: dict[str, Any] = make_finite(whole)
-        return plain
-
-    def _candidates(self) -> dict[str, Any] | None:
-        return summarise_candidates(self._model)
-
-    def _dependence(self) -> dict[str, Any]:
-        return summarise_dependence(self._model, self.posterior)
+        return summarise_result(self)
 
     @cached_property
     def _description(self) -> dict[str, Any]:
@@ -323,35 +263,7 @@ class Result:
 
     def explain(self, record_a: Any, record_b: Any) -> Explanation:
         """Say why two records, by their ids, are (not) the same: evidence by field in bits."""
-        given = self._given
-        one, two = given.row_of(record_a), given.row_of(record_b)
-        if one == two:
-            raise DataError(f"Name two different records. Got {record_a!r} twice.")
-        bits = compute_pair_bits(self._model, self.posterior, np.array([[one, two]]))[0]
-        names = list(given.records.names)
-        value_a, value_b = given.texts.row(one), given.texts.row(two)
-        fields = pl.DataFrame(
-            {
-                "field": names,
-                "value_a": [value_a[name] for name in names],
-                "value_b": [value_b[name] for name in names],
-                "compared": describe_comparison(self._model, one, two),
-                "bits": bits,
-            },
-            schema_overrides={"value_a": pl.String, "value_b": pl.String},
-        )
-        return Explanation(
-            record_a=given.ids[one],
-            record_b=given.ids[two],
-            fields=fields,
-            evidence=float(bits.sum()),
-            prior=compute_prior_bits(self._model, self.posterior),
-            probability=estimate_pair_probability(self.posterior, one, two),
-            same_entity=bool(self.labels[one] == self.labels[two]),
-            forbidden=bool(find_clashing(self._model.sources, np.array([[one, two]]))[0]),
-            answers=self._model.answers.log_factor_of(one, two) / float(np.log(2)),
-            naming=given.naming(),
-        )
+        return explain_pair(self, record_a, record_b)
 
     def entity(self, entity: int | str) -> EntityView:
         """Return one entity: its records, how sure, its weakest link, who else could belong."""
@@ -401,7 +313,8 @@ class Result:
     def _golden(self, rules: Any) -> GoldenRecords:
         kept = None if self.directory is None else self.directory / KEPT_RULES
         checked = GoldenRules.read(rules, self._given, kept=rules is not None and rules == kept)
-        what = self._model, self.posterior, self._given, self.labels, self._dependence(), checked
+        dependence = summarise_dependence(self._model, self.posterior)
+        what = self._model, self.posterior, self._given, self.labels, dependence, checked
         made = make_golden(*what)
         return GoldenRecords(*(_put_ids(table, self.numbers) for table in made))
 
@@ -509,55 +422,13 @@ class Result:
 
         Of several files, the source is added, too.
         """
-        values, source = self._given.frame(), self._given.source
-        added = {
-            "entity": pl.Series(self.entity_of),
-            "confidence": pl.Series(self._summary.confidence).round(6),
-        }
-        texts = self._given.texts
-        if source is not None and not any(source.equals(texts[name]) for name in texts.columns):
-            added = {"source": source, **added}
-        return values.with_columns(
-            column.alias(_find_free_name(name, values)) for name, column in added.items()
-        )
+        return merge_with_input(self)
 
     def page(self) -> str:
         """Return the report as one HTML page."""
-        from kolchin.report import ReportContent, render
+        from kolchin.resolution.results.result_page import render_result
 
-        given = self._given
-        traces = list_quantities(self.posterior)
-        few = [f"mu[{k}]" for k in range(1, SIZES_TRACED + 1)]
-        return render(
-            ReportContent(
-                title=given.title,
-                summary=self.summary(),
-                entities=self.entities,
-                links=self.links,
-                values=given.texts,
-                fields=given.fields,
-                sizes=tabulate_sizes(self.posterior),
-                traces={
-                    "n_entities" if name == "n_clusters" else name: values
-                    for name, values in traces.items()
-                    if not name.startswith("mu[") or name in few
-                },
-                calibration=None
-                if self._own_evaluation is None
-                else self._calibration(self._truth),
-                notes=self.notes,
-                prior_bits=compute_prior_bits(self._model, self.posterior),
-                events=self.events,
-                audit=self._audited(),
-            )
-        )
-
-    def _audited(self) -> list[str]:
-        """Say what an audit has found so far, if there was one."""
-        from kolchin.review.audit import describe_audit, read_audit
-
-        found = None if self.directory is None else read_audit(self.directory)
-        return [] if found is None else describe_audit(found)
+        return render_result(self)
 
     def report(self, path: str | Path) -> Path:
         """Write a self-contained HTML page that works offline, and return where it is."""
@@ -592,9 +463,3 @@ def _put_ids(table: pl.DataFrame, numbers: IntArray) -> pl.DataFrame:
     """Put ids in place of labels, in the order of ids."""
     ids = pl.Series("entity", numbers[table["entity"].to_numpy()], dtype=pl.Int64)
     return table.with_columns(ids).sort("entity", maintain_order=True)
-
-
-def _find_free_name(name: str, table: pl.DataFrame) -> str:
-    while name in table.columns:
-        name = f"kolchin_{name}"
-    return name

@@ -165,7 +165,7 @@ def _read_ids(result: Result) -> pl.Series:
 def _match_records(old: Result, new: Result, old_ids: pl.Series, new_ids: pl.Series) -> Groupings:
     before = EarlierEntities.of(old_ids, old.entities["entity"].to_numpy(), 0)
     after = new.entities["entity"].to_numpy().astype(np.int64)
-    return Groupings(before.entity_of(new_ids), after, before.lost(new_ids))
+    return Groupings(before.entity_of(new_ids), after, before.find_lost(new_ids))
 
 
 def _find_surprising(old: Result, new: Result) -> tuple[SurprisingPair, ...]:

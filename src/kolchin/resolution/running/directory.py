@@ -106,7 +106,7 @@ class RunDirectory:
 
         self.write_json("posterior/run.json", {"format": FORMAT, "version": __version__, **asked})
 
-    def asked(self) -> dict[str, Any]:
+    def read_asked(self) -> dict[str, Any]:
         """Read what was asked for."""
         path = self.posterior / "run.json"
         if not path.exists():
@@ -120,7 +120,7 @@ class RunDirectory:
         return data
 
     @contextmanager
-    def locked(self) -> Iterator[BaseFileLock]:
+    def lock(self) -> Iterator[BaseFileLock]:
         """Keep two processes from working on one directory; a killed one lets go by itself."""
         with self.writing():
             self.posterior.mkdir(parents=True, exist_ok=True)
@@ -232,7 +232,7 @@ class RunDirectory:
 
     def write_table(self, name: str, table: pl.DataFrame) -> None:
         """Write a table as CSV, whole or not at all; formulas are quoted if that was asked for."""
-        if self.asked().get("safe_csv", False):
+        if self.read_asked().get("safe_csv", False):
             table = quote_formulas(table)
         with self.writing(), replace_whole(self.path / name) as part:
             table.write_csv(part)

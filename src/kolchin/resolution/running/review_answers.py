@@ -44,7 +44,7 @@ def read_reviewed(path: Path, ids: pl.Series) -> ReviewAnswers:
 
 def has_new_answers(directory: RunDirectory) -> bool:
     """Tell whether there are answers that the run does not know yet."""
-    settings = Settings.from_json(directory.asked()["settings"])
+    settings = Settings.from_json(directory.read_asked()["settings"])
     if not (directory.path / FILE).exists():
         return bool(settings.reviewed)
     ids = InputTable.load(directory.posterior, hold=False).ids

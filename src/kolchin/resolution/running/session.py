@@ -51,7 +51,7 @@ class Session:
     def run(self, merged: bool = False) -> Result:
         """Sample from where the run is, and make the results."""
         began = time.monotonic()
-        run = self._taken_up()
+        run = self._take_up()
         starting = time.monotonic() - began
         if not _has_all(run.ended, self.settings.draws) or run.kept < run.wanted:
             self._sample(run)
@@ -62,7 +62,7 @@ class Session:
         if run.kept == 0:
             ended, drawn = "warm-up", run.provisional()
         else:
-            drawn = self._drawn(run)
+            drawn = self._read_draws(run)
         del run  # the chains, which results do not need
         about = self.given, self.settings, drawn, ended, seconds, self.model
         where = None if self.directory is None else self.directory.path
@@ -73,13 +73,13 @@ class Session:
             result.detach()
         return result
 
-    def _drawn(self, run: Run) -> Posterior:
+    def _read_draws(self, run: Run) -> Posterior:
         """Return all draws; what is on disk is not in memory."""
         if self.directory is None:
             return run.posterior()
         return replace(self.directory.draws(), settings=make_plain(run.settings_now()))
 
-    def _taken_up(self) -> Run:
+    def _take_up(self) -> Run:
         self.display.phase("looking for pairs")
         run = Run.begin(self.model, self.settings.run_settings(), self.settings.seed, self.work)
         if self.directory is not None:
@@ -162,7 +162,7 @@ def _has_all(ended: str, asked: int | None) -> bool:
 def is_finished(out: str | Path, draws: int | None = None) -> bool:
     """Tell whether a run has ended by itself, its results are written, and no more is asked for."""
     directory = RunDirectory(Path(out))
-    asked = Settings.from_json(directory.asked()["settings"]).draws
+    asked = Settings.from_json(directory.read_asked()["settings"]).draws
     if has_new_answers(directory):
         return False
     header = directory.header()

@@ -74,7 +74,7 @@ class Settings:
     short: bool = False
 
     @classmethod
-    def checked(
+    def check(
         cls,
         prior: str | Prior | None,
         delta: Hyper,
@@ -152,7 +152,7 @@ class Settings:
         warmup = max(FEWEST_AGAIN, self.warmup // 3) if self.short else self.warmup
         return check_run_settings(self.chains, first, warmup, self.thin, None, STARTS)
 
-    def for_model(self, model: Model) -> Self:
+    def fit_to_model(self, model: Model) -> Self:
         """Return the same with the warm-up and the thinning that a model needs."""
         first = FIRST_LOOK if self.draws is None else self.draws
         n_compared = model.likelihood.n_compared
@@ -172,11 +172,11 @@ class Settings:
         """Return the same for another number of draws."""
         return replace(self, draws=draws)
 
-    def without_sources(self) -> Self:
+    def forget_sources(self) -> Self:
         """Return the same, in which sources and answers do not matter: chances hang on neither."""
         return replace(self, one_per_source=False, known=(), reviewed=())
 
-    def moved(self, row_before: IntArray) -> Self:
+    def move_rows(self, row_before: IntArray) -> Self:
         """Return the same for a table whose records stood elsewhere before (-1: nowhere).
 
         What was said of records that are gone is left out.
@@ -202,10 +202,10 @@ class Settings:
             "warmup": self.warmup,
             "thin": self.thin,
             **({"keys": [list(key) for key in self.keys]} if self.keys else {}),
-            **({"answers": self._said()} if self.known or self.reviewed else {}),
+            **({"answers": self._count_answers()} if self.known or self.reviewed else {}),
         }
 
-    def _said(self) -> dict[str, Any]:
+    def _count_answers(self) -> dict[str, Any]:
         """Count the answers that the posterior is conditioned on."""
         same = sum(one.answer == SAME for one in (*self.known, *self.reviewed))
         told: dict[str, Any] = {

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from kolchin.options import option
 from kolchin.parameters import IntArray
 from kolchin.records.columns.column_types import restore_type
 from kolchin.records.columns.open_tables import open_table
@@ -48,7 +49,7 @@ def change_table(given: InputTable, asked: ChangeRequest) -> ChangedTable:
     ids = _read_new_ids(given, new, title, findings)
     findings.stop_on_faults()
     lacking = [name for name in given.texts.columns if name not in read[0].texts().columns]
-    new = _with_known_values(given, new, ids, lacking)
+    new = _keep_known_values(given, new, ids, lacking)
     stays = _mark_staying(given, ids, asked, findings)
     findings.stop_on_faults()
     return _join_rows(given, new, ids, stays, title, tuple(findings.notes))
@@ -80,9 +81,8 @@ def _fit_columns(
     more = [name for name in new.columns if name not in known]
     if lacking:
         findings.note(
-            f"{title} has no column {list_some(lacking)}: new records have no value "
-            "there, changed ones "
-            "keep theirs."
+            f"{title} has no column {list_some(lacking)}: new records have no value there, changed "
+            "ones keep theirs."
         )
     if more:
         findings.note(f"the table has no column {list_some(more)}: of {title} they are left out.")
@@ -91,7 +91,7 @@ def _fit_columns(
     return pl.DataFrame(columns)
 
 
-def _with_known_values(
+def _keep_known_values(
     given: InputTable, new: pl.DataFrame, ids: pl.Series, lacking: list[str]
 ) -> pl.DataFrame:
     """Return new rows in which those of known ids have the old values of columns that lack."""
@@ -130,9 +130,8 @@ def _mark_staying(
     if again.any() and asked.key is None:
         findings.fault(
             f"{int(again.sum()):,} ids are in the table already: "
-            f"{list_some(given.ids.filter(again).to_list())}. With --key "
-            f"{given.id_column} (key=) new "
-            "rows take the place of the old ones."
+            f"{list_some(given.ids.filter(again).to_list())}. Where {option('key')} names "
+            f"{given.id_column!r}, new rows take the place of the old ones."
         )
     gone = _read_deleted_ids(given, asked.delete, findings)
     text = given.ids.cast(pl.String)

@@ -44,7 +44,7 @@ class EarlierEntities(NamedTuple):
         result: IntArray = found.fill_null(UNKNOWN).to_numpy().astype(np.int64)
         return result
 
-    def lost(self, records: pl.Series) -> IntArray:
+    def find_lost(self, records: pl.Series) -> IntArray:
         """Return the earlier entity of each record that is not among these."""
         asked = pl.DataFrame({"record": records.cast(pl.String)})
         gone = self.table.join(asked, on="record", how="anti")["entity"]

@@ -22,7 +22,7 @@ class CodedTexts(NamedTuple):
         with_missing = pl.concat([self.values, pl.Series([None], dtype=pl.String)])
         return with_missing.gather(np.where(self.codes < 0, self.values.len(), self.codes))
 
-    def replaced(self, rows: Ints, texts: pl.Series) -> "CodedTexts":
+    def replace_texts(self, rows: Ints, texts: pl.Series) -> "CodedTexts":
         """Return the column with other texts in some rows."""
         codes = self.codes.copy()
         codes[rows] = self.values.len() + np.arange(rows.size)

@@ -26,7 +26,7 @@ def add_typos(rng: np.random.Generator, column: CodedTexts, share: float) -> Cod
     if not rows.size:
         return column
     texts = column.values.gather(column.codes[rows])
-    return column.replaced(rows, mistype(rng, texts))
+    return column.replace_texts(rows, mistype(rng, texts))
 
 
 def mistype(rng: np.random.Generator, texts: pl.Series) -> pl.Series:

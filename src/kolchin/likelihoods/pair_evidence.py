@@ -1,0 +1,94 @@
+"""How much each field says for a pair of records, where fields move together."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kolchin.likelihoods.compared_patterns import AsCompared
+from kolchin.likelihoods.kernels import kept_gains
+from kolchin.likelihoods.pattern_evidence import NO_SETS
+from kolchin.parameters import FloatArray, Values
+
+if TYPE_CHECKING:
+    from kolchin.likelihoods.exemplar import Exemplar
+
+DRAWS_FOR_EVIDENCE, WORK_FOR_EVIDENCE = 100, 2e9
+"""Draws of the parameters over which evidence is a mean; fewer where each takes long."""
+
+SMALLEST_RATIO = 1e-300
+
+
+def divide_evidence(
+    exemplar: "Exemplar", pairs: NDArray[Any], draws: Mapping[str, FloatArray]
+) -> FloatArray:
+    """Return each field's log Bayes factor that two records are one, (pair, field).
+
+    It is the mean over draws of the parameters, each with the draws along its first axis. Where
+    fields move together, a field's part is what it adds to those before it and to those
+    after it, on average; the parts always add up to the whole.
+    """
+    told = exemplar._as_compared
+    if told is None:
+        told = AsCompared(exemplar.place, exemplar.constant, exemplar._pattern)
+    numbers = exemplar._numbers_of(pairs, told.pattern, len(told.place) - (1 << exemplar.n_fields))
+    patterns, place = np.unique(numbers, return_inverse=True)
+    rows = told.place[patterns].astype(np.int32), told.constant[patterns].astype(float)
+    start = exemplar.start()
+    n_draws = len(draws["m"]) if "m" in draws else 1
+    cost = patterns.size * len(exemplar.kept) * exemplar.n_fields**2
+    wanted = int(np.clip(WORK_FOR_EVIDENCE / max(cost, 1), 5, DRAWS_FOR_EVIDENCE))
+    picks = np.unique(np.linspace(0, n_draws - 1, wanted).astype(int))
+    total = np.zeros((patterns.size, exemplar.n_fields))
+    for pick in picks:
+        drawn = {name: array[pick] for name, array in draws.items()}
+        values = start if exemplar.fixed else exemplar.values({**start, **drawn})
+        total += _divide_among_fields(exemplar, *rows, partial(_log_linked, exemplar, values))
+        total -= _divide_among_fields(exemplar, *rows, partial(_log_unlinked, exemplar, values))
+    return (total / picks.size)[place]
+
+
+def _divide_among_fields(
+    exemplar: "Exemplar",
+    places: NDArray[np.int32],
+    constants: FloatArray,
+    log_chance: Callable[[NDArray[np.int32], FloatArray], FloatArray],
+) -> FloatArray:
+    """Divide the log chance of patterns, over independent fields, among the fields.
+
+    A field has what it adds to those before it, on average over both orders of the fields.
+    """
+    total = np.zeros(places.shape)
+    for order in (range(exemplar.n_fields), range(exemplar.n_fields - 1, -1, -1)):
+        place = np.full_like(places, exemplar.offsets[-1])
+        constant = np.zeros_like(constants)
+        before = log_chance(place, constant)
+        for f in order:
+            place[:, f], constant[:, f] = places[:, f], constants[:, f]
+            after = log_chance(place, constant)
+            total[:, f] += (after - before) / 2
+            before = after
+    return total
+
+
+def _log_linked(
+    exemplar: "Exemplar", values: Values, place: NDArray[np.int32], constant: FloatArray
+) -> FloatArray:
+    """Log chance of levels in an entity, over independent fields of unrelated records."""
+    gains = kept_gains(place, constant, exemplar._replaced, int(exemplar.offsets[-1]))
+    ratio = (exemplar._class_weights(values, place) * gains).sum(axis=1)
+    result: FloatArray = np.log(np.maximum(ratio, SMALLEST_RATIO))
+    return result
+
+
+def _log_unlinked(
+    exemplar: "Exemplar", values: Values, place: NDArray[np.int32], constant: FloatArray
+) -> FloatArray:
+    """Log chance of levels between unrelated records, over independent fields."""
+    if exemplar.unlinked is None:
+        return np.zeros(len(place))
+    base, parts = exemplar.unlinked.divide(place, constant)
+    result: FloatArray = np.log(base + parts @ values.get("shared", NO_SETS))
+    return result
