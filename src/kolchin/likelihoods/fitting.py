@@ -11,10 +11,10 @@ import numpy as np
 
 from kolchin.comparison.kinds.base import make_falling_weights
 from kolchin.likelihoods import error_counts
-from kolchin.likelihoods.chance import FIRST_SHARE, Coincidences
+from kolchin.likelihoods.chance import Coincidences
 from kolchin.likelihoods.dependence import Dependence, Masks, typed_twice
 from kolchin.likelihoods.doubts import Rates, find_doubts
-from kolchin.likelihoods.families import farther, first_levels
+from kolchin.likelihoods.families import farther, first_levels, nearer
 from kolchin.likelihoods.kernels import (
     ENTITIES,
     FAMILY,
@@ -68,9 +68,9 @@ FAR_MORE = 2.0
 NEGLIGIBLE = 1e-4
 """Patterns of which fewer pairs are linked or share anything are looked at now and then only."""
 
-SETTLED = 2
-"""In the first steps the levels of entities stay as they are expected, until those of alike records
-are found: what may be either is of a family."""
+MOST_ALIKE = 1.5
+"""Alike records of two sources are at most so many times what those within sources lead to expect:
+within a source, style is one as well."""
 
 RANGE = 1 << 15
 """So many patterns are looked at in one go."""
@@ -161,11 +161,13 @@ class Fit:
         self.known, self.couples, self.doubted = sets.known, sets.couples, sets.doubted
         self.n_shared = np.array(list(sets.shared.values()))
         self.family: FloatArray | None = None
+        self.most_alike = np.inf
         if sets.family:
             self.sets.append(self.whole)
             self.n_shared = np.append(self.n_shared, float(self.n_records))
             self.family = first_levels(chances.u, self.texts)
             self.family_weights = weight * self.family
+            self._learn_of_unrelated(coincidences)
         self.shared = self._masks(self.sets)
         self.leak = np.where(self._counted[:, None] | self.shared, 0.0, LEAK)
         self.loose: FloatArray = np.zeros((len(self.sets), int(self.offsets[-1]) + 1))
@@ -177,13 +179,21 @@ class Fit:
         self.n_linked = FIRST_LINKS * self.most_links
         self.shares: Shares | None = None
         self.rows: IntArray = np.arange(patterns.number.size)
-        self.continued = before is not None
         if before is not None:
             self.m, self.tau, self.n_linked = before.m.copy(), before.tau, before.n_linked
             if self.family is not None and before.family is not None:
                 self.family, self.n_shared[-1] = before.family, before.n_shared[-1]
         elif coincidences is not None:
             self.learn_chance()
+
+    def _learn_of_unrelated(self, coincidences: Coincidences | None) -> None:
+        """Learn what alike records have in common from pairs that are certainly unrelated."""
+        known = None if coincidences is None else coincidences.family
+        if known is None:
+            return
+        self.family, self.n_shared[-1] = known.levels, known.n_pairs
+        self.family_weights = np.minimum(known.n_pairs, self.n_records) * known.levels
+        self.most_alike = MOST_ALIKE * known.n_pairs
 
     def _masks(self, sets: list[int]) -> Masks:
         n_fields = len(self.chances.u)
@@ -219,8 +229,7 @@ class Fit:
             if step == 0 or step - 1 in PRUNED_AT or step == STEPS - 1:
                 self.rows = np.arange(self.patterns.number.size)
             self.shares = self._shares()
-            settles = self.family is not None and not self.continued and step < SETTLED
-            self._maximise(self.shares, settles)
+            self._maximise(self.shares)
             if step == 0 or step in PRUNED_AT or step == STEPS - 2:
                 self.learn_chance()
             else:
@@ -324,14 +333,11 @@ class Fit:
             exact = self.m[self.offsets[:-1]]
             taken = known.first_links(self.n_linked, self.n_records, exact)
             of_all = np.zeros(len(taken))
-            similar = known.similar(patterns, (1 - FIRST_SHARE) * patterns.number)
         else:
             pairs = self.shares.linked
             taken = known.counted(patterns, pairs)
             of_all = pairs @ (patterns.levels >= 0)
-            by_chance = patterns.number - self.shares.linked - self.shares.sharing
-            similar = known.similar(patterns, np.maximum(by_chance, 0.0))
-        u, of_value = known.chances(taken, of_all, unseen, similar)
+        u, of_value = known.chances(taken, of_all, unseen)
         if rows is None:
             self.gain = known.gains(patterns.levels, known.band, of_value)
         else:
@@ -397,8 +403,10 @@ class Fit:
         """Which shared sets were counted among all pairs of records."""
         return np.array([one in self.known for one in self.sets], dtype=bool)
 
-    def _maximise(self, shares: Shares, settles: bool = False) -> None:
+    def _maximise(self, shares: Shares) -> None:
         self.n_shared = shares.by_set.copy()
+        if self.family is not None:
+            self.n_shared[-1] = min(self.n_shared[-1], self.most_alike)
         counted = self._counted
         for k in np.flatnonzero(counted):
             # Pairs that agree on little are seldom candidates: these were counted among all.
@@ -412,8 +420,7 @@ class Fit:
         self.rho = rho / rho.sum()
         self.typed = self._scaled(shares.typed + self.typed_weights)
         self._maximise_beside(shares)
-        if not settles:
-            self._maximise_errors(shares)
+        self._maximise_errors(shares)
         if self.family is not None:
             counts = shares.family + self.family_weights
             self.family = farther(counts, self.m, self.offsets, self.texts)
@@ -437,6 +444,8 @@ class Fit:
         self.tau = error_counts.falling(tau)
         for f, (a, b) in enumerate(zip(first, ends, strict=True)):
             near = counted[a + 1 : b]
+            if f in self.texts[:1]:
+                near = nearer(near)
             self.m[a] = 1 - wrong[f]
             self.m[a + 1 : b] = wrong[f] * near / near.sum()
 

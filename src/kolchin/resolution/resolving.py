@@ -315,7 +315,8 @@ def _build_model(
     ``kept`` is what was learned from comparing these records before.
     """
     if kept is None and settings.likelihood != "categorical":
-        comparisons = compare_records(given.records, settings.keys, display.phase, work)
+        sources = settings.sources_of(given.source)
+        comparisons = compare_records(given.records, settings.keys, display.phase, work, sources)
         watch.begin("dependence")
         display.phase("learning which fields move together")
         kept = Exemplar.fit(comparisons)

@@ -7,6 +7,8 @@ from itertools import pairwise
 
 import polars as pl
 
+from kolchin.records.columns.amounts import read_amounts
+
 FEW = 50
 SAMPLE = 1_000
 LONGEST = 1_000
@@ -136,6 +138,9 @@ def are_long_numbers(vocabulary: pl.Series) -> bool:
 
 def _infer_by_shape(n_values: int, values: Sequence[str]) -> Kind:
     """Tell the kind of text by its shape alone."""
+    read = read_amounts(pl.Series(values, dtype=pl.String))
+    if read is not None and not _are_most(values, NUMBER) and not _are_most(values, PHONE):
+        return Kind.NUMBER
     if n_values <= FEW:
         return Kind.CATEGORICAL
     if _are_most(values, NUMBER):

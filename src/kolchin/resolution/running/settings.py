@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from kolchin import priors
 from kolchin.answers import SAME, Known
@@ -131,16 +132,19 @@ class Settings:
 
         ``kept`` is what was learned from comparing them before; without it they are compared now.
         """
-        likelihood = None
+        likelihood, sources = None, self.sources_of(source)
         if self.likelihood == "categorical":
             records = records.as_categorical()
         else:
             records = records.as_compared()
-            likelihood = compare(records, self.keys) if kept is None else kept
-        sources = number_sources(source) if self.one_per_source else None
+            likelihood = compare(records, self.keys, sources) if kept is None else kept
         said = (*self.known, *self.reviewed)
         how = self.prior, self.delta, self.tied, likelihood
         return Model(records, *how, sources=sources, answers=said)
+
+    def sources_of(self, source: pl.Series | None) -> NDArray[np.int32] | None:
+        """Return the number of each record's source, where records of one are never linked."""
+        return number_sources(source).astype(np.int32) if self.one_per_source else None
 
     def run_settings(self) -> RunSettings:
         """Return how chains run."""
