@@ -11,7 +11,7 @@ import numpy as np
 
 from kolchin.comparison.kinds.base import make_falling_weights
 from kolchin.likelihoods import error_counts
-from kolchin.likelihoods.chance import Coincidences
+from kolchin.likelihoods.chance import FIRST_SHARE, Coincidences
 from kolchin.likelihoods.dependence import Dependence, Masks, typed_twice
 from kolchin.likelihoods.doubts import Rates, find_doubts
 from kolchin.likelihoods.families import farther, first_levels, nearer
@@ -72,6 +72,10 @@ MOST_ALIKE = 1.5
 """Alike records of two sources are at most so many times what those within sources lead to expect:
 within a source, style is one as well."""
 
+SETTLED = 2
+"""In the first steps the levels of entities stay as they are expected, until those of alike records
+are found: what may be either is of a family."""
+
 RANGE = 1 << 15
 """So many patterns are looked at in one go."""
 
@@ -95,7 +99,7 @@ def learn_dependence(
     for _ in range(TURNS if coincidences is not None else 1):
         sets = find_sets(patterns, chances)
         if coincidences is not None and coincidences.texts:
-            sets = sets.of_families()
+            sets = sets._replace(family=True)
         fit = Fit(patterns, chances, sets, coincidences, fit)
         fit.run()
         patterns, chances = patterns._replace(log_gain=fit.gain), fit.chances
@@ -179,6 +183,7 @@ class Fit:
         self.n_linked = FIRST_LINKS * self.most_links
         self.shares: Shares | None = None
         self.rows: IntArray = np.arange(patterns.number.size)
+        self.continued = before is not None
         if before is not None:
             self.m, self.tau, self.n_linked = before.m.copy(), before.tau, before.n_linked
             if self.family is not None and before.family is not None:
@@ -229,7 +234,8 @@ class Fit:
             if step == 0 or step - 1 in PRUNED_AT or step == STEPS - 1:
                 self.rows = np.arange(self.patterns.number.size)
             self.shares = self._shares()
-            self._maximise(self.shares)
+            settles = self.family is not None and not self.continued and step < SETTLED
+            self._maximise(self.shares, settles)
             if step == 0 or step in PRUNED_AT or step == STEPS - 2:
                 self.learn_chance()
             else:
@@ -333,11 +339,16 @@ class Fit:
             exact = self.m[self.offsets[:-1]]
             taken = known.first_links(self.n_linked, self.n_records, exact)
             of_all = np.zeros(len(taken))
+            similar = known.similar(patterns, (1 - FIRST_SHARE) * patterns.number)
         else:
             pairs = self.shares.linked
             taken = known.counted(patterns, pairs)
             of_all = pairs @ (patterns.levels >= 0)
-        u, of_value = known.chances(taken, of_all, unseen)
+            by_chance = patterns.number - self.shares.linked - self.shares.sharing
+            similar = known.similar(patterns, np.maximum(by_chance, 0.0))
+        # Pairs that are never of one entity show how often unrelated texts are similar.
+        similar = similar if known.family is None else None
+        u, of_value = known.chances(taken, of_all, unseen, similar)
         if rows is None:
             self.gain = known.gains(patterns.levels, known.band, of_value)
         else:
@@ -403,7 +414,7 @@ class Fit:
         """Which shared sets were counted among all pairs of records."""
         return np.array([one in self.known for one in self.sets], dtype=bool)
 
-    def _maximise(self, shares: Shares) -> None:
+    def _maximise(self, shares: Shares, settles: bool = False) -> None:
         self.n_shared = shares.by_set.copy()
         if self.family is not None:
             self.n_shared[-1] = min(self.n_shared[-1], self.most_alike)
@@ -420,7 +431,8 @@ class Fit:
         self.rho = rho / rho.sum()
         self.typed = self._scaled(shares.typed + self.typed_weights)
         self._maximise_beside(shares)
-        self._maximise_errors(shares)
+        if not settles:
+            self._maximise_errors(shares)
         if self.family is not None:
             counts = shares.family + self.family_weights
             self.family = farther(counts, self.m, self.offsets, self.texts)
