@@ -23,6 +23,7 @@ from kolchin.likelihoods.kernels import (
     kept_gains,
     share_out,
 )
+from kolchin.likelihoods.shares import Shares
 from kolchin.likelihoods.sharing import (
     LEAST_PAIRS,
     LEAST_SHARE,
@@ -73,8 +74,7 @@ MOST_ALIKE = 1.5
 within a source, style is one as well."""
 
 SETTLED = 2
-"""In the first steps the levels of entities stay as they are expected, until those of alike records
-are found: what may be either is of a family."""
+"""In the first steps m stays as it is expected: what may be either is of a family."""
 
 RANGE = 1 << 15
 """So many patterns are looked at in one go."""
@@ -110,28 +110,6 @@ def learn_dependence(
         fit.run()
     fit.learn_chance(unseen=True)
     return Learnt(fit.dependence(), fit.chances.u, fit.gain)
-
-
-class Shares(NamedTuple):
-    """Pairs by shared set and by set that entities have replaced, and the levels among them.
-
-    ``linked`` and ``sharing`` are the pairs of each pattern (those that share a set which was
-    counted among all records are left out of the latter), ``wrong`` those of entities by what is
-    seen and how many of it is wrong. ``beside`` has the levels beside shared sets, ``leaked`` how
-    many pairs share one more field for the same reason, and of how many. ``family`` has the levels
-    of alike records, where these are a class.
-    """
-
-    by_set: FloatArray
-    by_entity: FloatArray
-    typed: FloatArray
-    m: FloatArray
-    linked: FloatArray
-    sharing: FloatArray
-    wrong: FloatArray
-    beside: FloatArray
-    leaked: FloatArray
-    family: FloatArray
 
 
 class Fit:
@@ -347,8 +325,8 @@ class Fit:
             by_chance = patterns.number - self.shares.linked - self.shares.sharing
             similar = known.similar(patterns, np.maximum(by_chance, 0.0))
         # Pairs that are never of one entity show how often unrelated texts are similar.
-        similar = similar if known.family is None else None
-        u, of_value = known.chances(taken, of_all, unseen, similar)
+        told = known.family is not None
+        u, of_value = known.chances(taken, of_all, unseen, None if told else similar)
         if rows is None:
             self.gain = known.gains(patterns.levels, known.band, of_value)
         else:

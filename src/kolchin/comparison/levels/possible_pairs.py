@@ -65,7 +65,7 @@ class Possible(NamedTuple):
         n_sources = int(self.sources.max(initial=0)) + 1
         cells = codes[shown].astype(np.int64) * n_sources + self.sources[shown]
         kept, counts = np.unique(cells, return_counts=True)
-        inside: Floats = np.bincount(kept // n_sources, _pairs_of(counts), n_forms)
+        inside: Floats = np.bincount(kept // n_sources, _pairs_of(counts), n_forms).astype(float)
         result: Floats = pairs - inside
         return result
 
