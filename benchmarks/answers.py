@@ -16,9 +16,9 @@ import numpy as np
 import polars as pl
 
 import kolchin as kp
-from kolchin.resolution.reviewing import content_of
-from kolchin.review.desk import Desk
-from kolchin.review.queues import GROUPS, PAIRS, group_questions, pair_questions
+from kolchin.resolution.reviewing import make_content
+from kolchin.review.desk import ReviewDesk
+from kolchin.review.queues import GROUPS, PAIRS, make_group_questions, make_pair_questions
 from kolchin.simulation.people import simulate_people
 
 TWINS = {"twins": 0.15, "households": 0.3}
@@ -120,9 +120,9 @@ def measured(result: kp.Result, table: pl.DataFrame, seconds: float) -> Measures
 
 def answer(result: kp.Result, table: pl.DataFrame, number: int, seed: int) -> None:
     """Answer the first questions of a review, those first that change most."""
-    content = content_of(result)
-    queues = {PAIRS: pair_questions(content), GROUPS: group_questions(content)}
-    desk = Desk(content, queues, "truth")
+    content = make_content(result)
+    queues = {PAIRS: make_pair_questions(content), GROUPS: make_group_questions(content)}
+    desk = ReviewDesk(content, queues, "truth")
     rng = np.random.default_rng(seed)
     truth = table["ent_id"].to_numpy()
     order = [(queue, k, one) for queue, asked in queues.items() for k, one in enumerate(asked)]

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import kolchin as kp
-from kolchin.resolution.reviewing import content_of
+from kolchin.resolution.reviewing import make_content
 from kolchin.review.answers_file import DIFFERENT, SAME, Answer
-from kolchin.review.audit import draw_sample, estimates
+from kolchin.review.audit import draw_sample, estimate_audit
 from kolchin.review.queues import AUDIT
 from kolchin.simulation.people import simulate_people
 
@@ -53,13 +53,13 @@ def audits(seed: int, asked: argparse.Namespace) -> Iterator[tuple[dict[str, Any
             out=Path(folder) / "run",
             progress=False,
         )
-        content = content_of(result)
+        content = make_content(result)
         true = result.evaluate()["point_estimate"]
         names = [str(one) for one in table["rec_id"].to_list()]
         entity = dict(zip(names, table["ent_id"].to_list(), strict=True))
         for number in range(asked.audits):
             kept = draw_sample(content, asked.number, 1000 * seed + number)
-            found = estimates(kept, list(answered(kept, entity)))
+            found = estimate_audit(kept, list(answered(kept, entity)))
             assert found is not None
             yield found, true
 

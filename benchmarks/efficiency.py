@@ -10,7 +10,7 @@ import argparse
 import time
 
 import kolchin as kp
-from kolchin.posterior.convergence import convergence
+from kolchin.posterior.convergence import measure_convergence
 from kolchin.simulation import paper_dataset, simulate_paper
 
 PRIORS = {
@@ -32,7 +32,7 @@ def measure(dataset, prior, draws, delta):
     posterior = kp.sample(model, chains=4, draws=draws, seed=1, cores=1, progress=False)
     seconds = time.process_time() - start
     n_clusters = posterior.statistics["n_clusters"]
-    rhat, ess, _ = convergence(n_clusters)
+    rhat, ess, _ = measure_convergence(n_clusters)
     return n_clusters.mean(), n_clusters.std(), rhat, ess, seconds
 
 

@@ -19,13 +19,13 @@ import numpy as np
 PHASES = (
     ("reading", "kolchin.records.columns.open_tables", "read_tables"),
     ("cleaning", "kolchin.records.columns.open_tables", "clean_table"),
-    ("inferring", "kolchin.records.columns.open_tables", "reports_of"),
+    ("inferring", "kolchin.records.columns.open_tables", "make_reports"),
     ("encoding", "kolchin.records.loading", "encode_fields"),
-    ("fingerprint", "kolchin.records.loading", "_fingerprint"),
+    ("fingerprint", "kolchin.records.loading", "_compute_fingerprint"),
     ("preparing", "kolchin.comparison.comparisons", "prepare_all"),
-    ("candidates", "kolchin.comparison.comparisons", "find"),
-    ("levels", "kolchin.comparison.comparisons", "compared"),
-    ("chance", "kolchin.comparison.comparisons", "_assembled"),
+    ("candidates", "kolchin.comparison.comparisons", "find_candidates"),
+    ("levels", "kolchin.comparison.comparisons", "compare_candidates"),
+    ("chance", "kolchin.comparison.comparisons", "_assemble"),
     ("patterns", "kolchin.likelihoods.exemplar", "describe_outcomes"),
     ("dependence", "kolchin.likelihoods.exemplar", "learn_dependence"),
 )

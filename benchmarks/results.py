@@ -19,8 +19,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from kolchin.posterior import Posterior, Recorder
-from kolchin.posterior.recorder import recorded
-from kolchin.resolution.running.directory import part_length
+from kolchin.posterior.recorder import collect_posterior
+from kolchin.resolution.running.directory import choose_part_length
 
 
 @njit
@@ -69,8 +69,8 @@ def record(
             some = rng.choice(undecided.size, n_changes, replace=False)
             change(following, undecided[some], homes[some, rng.integers(3, size=n_changes)])
             recorder.add(following, {"delta": rng.random()}, rng.normal())
-        if t + 1 - saved == part_length(n_records) or t + 1 == n_draws:
-            recorded([recorder for _, recorder in chains], {}, saved).append(folder)
+        if t + 1 - saved == choose_part_length(n_records) or t + 1 == n_draws:
+            collect_posterior([recorder for _, recorder in chains], {}, saved).append(folder)
             saved = t + 1
             for _, recorder in chains:
                 recorder.forget(saved)

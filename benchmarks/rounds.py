@@ -19,7 +19,7 @@ import time
 import numpy as np
 
 from kolchin import Model, compare
-from kolchin.engines import engine_for
+from kolchin.engines import open_engine
 from kolchin.records.loading import load
 from kolchin.sampling.layout import RECORDS_A_BLOCK, lay_out
 from kolchin.sampling.problem import pose_problem
@@ -32,7 +32,7 @@ from kolchin.sampling.shards.executors import EngineExecutor, ThreadExecutor
 from kolchin.sampling.shards.shared_problem import share_problem
 from kolchin.sampling.state import start_state
 from kolchin.simulation.people import simulate_people
-from kolchin.workplace import here, workplace
+from kolchin.workplace import open_workplace, work_here
 
 FEWEST_BLOCKS = 4
 NUMBER = 8
@@ -250,9 +250,9 @@ def main():
     print("|---|---:|---:|---:|")
     rings = [shown(chain, given.rounds, f"threads: {cores}", cores) for cores in (1, 2)]
     if given.engine:
-        rings.append(in_tasks(chain, given.rounds, "threads", given.tasks, here()))
+        rings.append(in_tasks(chain, given.rounds, "threads", given.tasks, work_here()))
     for name in given.engine:
-        with engine_for(name) as engine, workplace(engine) as work:
+        with open_engine(name) as engine, open_workplace(engine) as work:
             rings.append(in_tasks(chain, given.rounds, name, given.tasks, work))
     same = all(np.array_equal(rings[0], other) for other in rings)
     print(f"\nThe chains are {'the same' if same else 'NOT the same: that is a fault'}.")

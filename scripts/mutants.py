@@ -2,18 +2,16 @@
 
     python scripts/mutants.py FILE[:FUNCTION] ... --tests TESTS ... [--most 300] [--out FILE]
 
-A mutant is a module with one operator, comparison, number or sign exchanged. Each is tested in a
-process of its own that has the large packages already, so that what it takes is the tests alone;
-they stop at the first failure. What survives is told with its line: either tests lack something,
-or the fault changes nothing. Compiled functions (njit) are left as they are: what is kept of
-their callers on disk would not notice. --out keeps results, and a second call goes on from there.
+A mutant is a function in which one operator, comparison, number or sign is exchanged. The tests run
+once as they are; then each mutant is tested in a fork of that process, which has everything loaded
+and compiled, until the first failure. What survives is told with its line: either tests lack
+something, or the fault changes nothing. Compiled functions (njit) and what stands outside of
+functions are left as they are. --out keeps results, and a second call goes on from there.
 """
 
 import argparse
 import ast
-import contextlib
-import importlib.abc
-import importlib.util
+import importlib
 import json
 import os
 import random
@@ -22,7 +20,9 @@ import sys
 import time
 from collections.abc import Iterator
 from copy import deepcopy
+from inspect import unwrap
 from pathlib import Path
+from types import CodeType, FunctionType
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -54,13 +54,13 @@ OPERATORS: dict[type, type] = {
     ast.Or: ast.And,
 }
 TWINS = {"minimum": "maximum", "maximum": "minimum", "log1p": "log", "expm1": "exp"}
-PRELOADED = ("pytest", "hypothesis", "numpy", "numba", "polars", "scipy.special", "scipy.stats")
 
 
 class Mutant(NamedTuple):
     """One fault: where it is, what stood there and what stands there now."""
 
     path: str
+    function: str
     line: int
     before: str
     after: str
@@ -69,7 +69,9 @@ class Mutant(NamedTuple):
     @property
     def name(self) -> str:
         """Name it for people and for the file of results."""
-        return f"{self.path}:{self.line}: {self.before} -> {self.after} #{self.number}"
+        return (
+            f"{self.path}:{self.line} {self.function}: {self.before} -> {self.after} #{self.number}"
+        )
 
 
 def exchange(node: ast.AST) -> Iterator[ast.AST]:
@@ -107,31 +109,43 @@ def is_compiled(node: ast.AST) -> bool:
     return any(word.partition("(")[0] in ("njit", "compiled", "lean", "hot") for word in words)
 
 
-def places(node: ast.AST, function: str | None, inside: bool) -> Iterator[tuple[ast.AST, str, int]]:
-    """Yield (parent, field, index) of every expression that may be exchanged."""
+def places(
+    node: ast.AST, above: str = "", inside: str = ""
+) -> Iterator[tuple[ast.AST, str, int, str]]:
+    """Yield (parent, field, index, function) of every expression that may be exchanged.
+
+    What a function defines within itself is of that function; defaults are not exchanged.
+    """
     for name, value in ast.iter_fields(node):
-        if name in ("annotation", "returns", "decorator_list", "type_params"):
+        if name in ("annotation", "returns", "decorator_list", "type_params", "args") and not (
+            name == "args" and isinstance(node, ast.Call)
+        ):
             continue
         for index, child in enumerate(value if isinstance(value, list) else [value]):
             if not isinstance(child, ast.AST) or isinstance(child, ast.Raise) or is_compiled(child):
                 continue
-            here = inside or getattr(child, "name", None) == function
-            if here and isinstance(child, ast.expr | ast.AugAssign):
-                yield node, name, index if isinstance(value, list) else -1
-            yield from places(child, function, here)
+            here, own = above, inside
+            if isinstance(child, ast.ClassDef | ast.FunctionDef) and not inside:
+                here = f"{above}.{child.name}".strip(".")
+                own = here if isinstance(child, ast.FunctionDef) else ""
+            if inside and isinstance(child, ast.expr | ast.AugAssign):
+                yield node, name, index if isinstance(value, list) else -1, inside
+            yield from places(child, here, own)
 
 
-def mutants(path: Path, function: str | None) -> Iterator[tuple[Mutant, ast.Module]]:
+def mutants(path: Path, wanted: str | None) -> Iterator[tuple[Mutant, ast.Module]]:
     """Yield the faults of a file, or of a function or class of it, with the trees they make."""
     tree = ast.parse(path.read_text())
     name, number = str(path.relative_to(ROOT)), 0
-    for parent, field, index in list(places(tree, function, function is None)):
+    for parent, field, index, function in list(places(tree)):
+        if wanted is not None and not f"{function}.".startswith(f"{wanted}."):
+            continue
         whole = getattr(parent, field)
         child = whole[index] if index >= 0 else whole
         for new in exchange(child):
             ast.copy_location(new, child)
             put(parent, field, index, new)
-            told = Mutant(name, child.lineno, short(child), short(new), number)
+            told = Mutant(name, function, child.lineno, short(child), short(new), number)
             yield told, ast.fix_missing_locations(deepcopy(tree))
             put(parent, field, index, child)
             number += 1
@@ -150,26 +164,6 @@ def short(node: ast.AST) -> str:
     return " ".join(ast.unparse(node).split())[:70]
 
 
-class Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Loads one module from a tree, whatever its file says."""
-
-    def __init__(self, module: str, path: Path, tree: ast.Module) -> None:
-        self.module, self.path, self.tree = module, path, tree
-
-    def find_spec(self, name, path=None, target=None):
-        """Find the one module."""
-        if name != self.module:
-            return None
-        return importlib.util.spec_from_file_location(name, self.path, loader=self)
-
-    def create_module(self, spec):
-        """Leave it to Python."""
-
-    def exec_module(self, module):
-        """Run the tree."""
-        exec(compile(self.tree, str(self.path), "exec"), module.__dict__)
-
-
 def verdict(mutant: Mutant, tree: ast.Module, tests: list[str], limit: int) -> str:
     """Run the tests with a mutant in a process of its own."""
     child = os.fork()
@@ -178,21 +172,51 @@ def verdict(mutant: Mutant, tree: ast.Module, tests: list[str], limit: int) -> s
     _, status = os.waitpid(child, 0)
     if os.WIFSIGNALED(status):
         return "killed: no end" if os.WTERMSIG(status) == signal.SIGPROF else "killed: crash"
-    return {0: "survived", 1: "killed"}.get(os.WEXITSTATUS(status), "killed: no import")
+    return {0: "survived", 1: "killed"}.get(os.WEXITSTATUS(status), "killed: no run")
 
 
 def run_tests(mutant: Mutant, tree: ast.Module, tests: list[str], limit: int) -> int:
-    """Put the mutant in its module's place and return pytest's exit code."""
-    import pytest
-
+    """Put the mutant's code into the function that is there, and return pytest's exit code."""
     signal.setitimer(signal.ITIMER_PROF, limit)  # seconds of the processor
     path = ROOT / mutant.path
-    module = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
-    sys.meta_path.insert(0, Loader(module, path, tree))
+    module = importlib.import_module(".".join(path.relative_to(SOURCE).with_suffix("").parts))
+    function_of(module, mutant.function).__code__ = code_of(tree, str(path), mutant.function)
+    return silently(["-x", "-q", "-p", "no:cacheprovider", *tests])
+
+
+def silently(words: list[str]) -> int:
+    """Run pytest without a word."""
+    import pytest
+
     with Path(os.devnull).open("w") as nothing:
         os.dup2(nothing.fileno(), 1)
         os.dup2(nothing.fileno(), 2)
-        return int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", *tests]))
+        return int(pytest.main(words))
+
+
+def function_of(module: object, name: str) -> FunctionType:
+    """Return a function or method by its qualified name, out of what decorators made of it."""
+    found = module
+    for part in name.split("."):
+        found = vars(found)[part]
+    while not isinstance(found, FunctionType):
+        found = next(
+            getattr(found, inner)
+            for inner in ("__wrapped__", "__func__", "fget", "func")
+            if hasattr(found, inner)
+        )
+    return unwrap(found)
+
+
+def code_of(tree: ast.Module, path: str, name: str) -> CodeType:
+    """Return the code of a function of a module, by its qualified name."""
+    todo = [compile(tree, path, "exec")]
+    while todo:
+        code = todo.pop()
+        if code.co_qualname == name:
+            return code
+        todo += [inner for inner in code.co_consts if isinstance(inner, CodeType)]
+    raise LookupError(name)
 
 
 def chosen(names: list[str], most: int, seed: int) -> list[tuple[Mutant, ast.Module]]:
@@ -216,11 +240,12 @@ def main() -> int:
     parser.add_argument("--out", type=Path, help="a JSON file of results, taken up if it is there")
     asked = parser.parse_args()
     known = json.loads(asked.out.read_text()) if asked.out and asked.out.exists() else {}
-    for name in PRELOADED:
-        with contextlib.suppress(ImportError):
-            importlib.import_module(name)
     sys.path.insert(0, str(SOURCE))
     os.chdir(ROOT)
+    import pytest
+
+    if pytest.main(["-q", "-p", "no:cacheprovider", *asked.tests]) != 0:
+        raise SystemExit("The tests must pass before anything is broken.")
     results = {}
     for mutant, tree in chosen(asked.files, asked.most, asked.seed):
         began = time.monotonic()

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import kolchin as kp
-from kolchin.answers import Answers, Known, contradictions
-from kolchin.partitions import NO_SOURCES, all_partitions
+from kolchin.answers import Answers, Known, find_contradictions
+from kolchin.partitions import NO_SOURCES, list_partitions
 from kolchin.records import Records
 
 RECORDS = Records.from_codes([[0, 0], [0, 0], [1, 1], [2, 1], [1, 1]])
@@ -35,7 +35,7 @@ def test_certain_answers_forbid():
 def test_the_log_joint_is_that_without_answers_and_their_probability():
     said = [(0, 1, "different", 0.05), (1, 4, "same", 0.2), (2, 4, "same")]
     model, free = kp.Model(RECORDS, delta=0.5, answers=said), kp.Model(RECORDS, delta=0.5)
-    for labels in all_partitions(5):
+    for labels in list_partitions(5):
         factor = 0.05 if labels[0] == labels[1] else 0.95
         factor *= 0.8 if labels[1] == labels[4] else 0.2
         slow = free.log_joint(labels) + np.log(factor)
@@ -85,7 +85,7 @@ def test_the_stamp_tells_answers_apart():
 
 def test_all_contradictions_are_named_together():
     said = (0, 1, "same"), (1, 2, "same"), (0, 2, "different"), (3, 4, "same"), (3, 4, "different")
-    faults = contradictions(of(*said), NO_SOURCES)
+    faults = find_contradictions(of(*said), NO_SOURCES)
     assert faults == [
         "3 and 4 are said to be the same and to be different.",
         "0 and 2 are different, but the same by 0 = 1 and 1 = 2.",
@@ -94,12 +94,12 @@ def test_all_contradictions_are_named_together():
 
 def test_uncertain_answers_never_contradict():
     said = (0, 1, "same"), (0, 1, "different", 0.01), (1, 2, "same"), (0, 2, "different", 0.1)
-    assert contradictions(of(*said), NO_SOURCES) == []
+    assert find_contradictions(of(*said), NO_SOURCES) == []
 
 
 def test_one_source_cannot_have_what_is_the_same():
     sources = np.array([0, 1, 0, -1, -1], dtype=np.int32)
-    (fault,) = contradictions(of((0, 1, "same"), (1, 2, "same"), (3, 4, "same")), sources)
+    (fault,) = find_contradictions(of((0, 1, "same"), (1, 2, "same"), (3, 4, "same")), sources)
     assert fault.startswith("0 and 2 are of one source")
 
 

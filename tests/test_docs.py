@@ -23,6 +23,9 @@ FENCE = re.compile(
     r"^(?P<indent> *)```(?P<language>\w*)\n(?P<body>.*?)^(?P=indent)```$", re.M | re.S
 )
 SHELL = ("sh", "bash", "console")
+NAMED_FILE = re.compile(
+    r"`((?:src|tests|benchmarks|scripts)/[\w/.-]+)`|`?python (benchmarks/[\w/.-]+)"
+)
 IDS = [str(page.relative_to(ROOT)) for page in PAGES]
 
 pytestmark = pytest.mark.skipif(not REFERENCE.exists(), reason="the pages are not here")
@@ -140,6 +143,12 @@ def test_python_is_python_and_names_exist(page: Path) -> None:
         assert names <= set(kolchin.__all__)
 
 
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_files_of_the_project_that_are_named_exist(page: Path) -> None:
+    named = {first or second for first, second in NAMED_FILE.findall(page.read_text())}
+    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+
+
 def test_commands_are_found_and_faults_are_seen(tmp_path: Path) -> None:
     """The checks above find something: a page that is wrong in every way."""
     page = tmp_path / "page.md"
@@ -154,6 +163,7 @@ def test_commands_are_found_and_faults_are_seen(tmp_path: Path) -> None:
         parse(first)
     assert parse(second).params["seed"] == 1
     assert sum(len(commands(page)) for page in PAGES) > 10
+    assert sum(len(NAMED_FILE.findall(page.read_text())) for page in PAGES) > 40
 
 
 def test_reference_names_everything() -> None:

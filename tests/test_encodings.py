@@ -4,7 +4,8 @@ import ast
 from pathlib import Path
 
 SOURCE = Path(__file__).parents[1] / "src" / "kolchin"
-ASKING = ("read_text", "write_text", "open", "fdopen", "NamedTemporaryFile")
+FUNCTIONS = ("open", "fdopen", "NamedTemporaryFile")
+ASKING = ("read_text", "write_text", *FUNCTIONS)
 PLAIN_ELSEWHERE = (
     "self",
     "cls",
@@ -30,7 +31,8 @@ def unsaid(text: str) -> list[int]:
         words = [ast.literal_eval(word) for word in node.args if isinstance(word, ast.Constant)]
         binary = any(isinstance(word, str) and "b" in word for word in words[:2])
         is_method = isinstance(node.func, ast.Attribute)
-        if name not in ASKING or binary or (is_method and owner in PLAIN_ELSEWHERE):
+        of_ours = owner in PLAIN_ELSEWHERE if is_method else name not in FUNCTIONS
+        if name not in ASKING or binary or of_ours:
             continue
         found.append(node.lineno)
     return found

@@ -1,20 +1,20 @@
 import pytest
 
-from kolchin.threads import n_cores, over_ranges
+from kolchin.threads import call_over_ranges, count_cores
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, None])
 def test_results_come_in_the_order_of_fixed_ranges(threads):
     expected = [(0, 4), (4, 8), (8, 10)]
-    assert over_ranges(lambda first, last: (first, last), 10, 4, threads) == expected
+    assert call_over_ranges(lambda first, last: (first, last), 10, 4, threads) == expected
 
 
 def test_nothing_to_do_is_no_range():
-    assert over_ranges(lambda first, last: first, 0) == []
+    assert call_over_ranges(lambda first, last: first, 0) == []
 
 
 def test_there_is_a_core():
-    assert n_cores() >= 1
+    assert count_cores() >= 1
 
 
 def test_an_error_in_a_range_is_raised():
@@ -22,4 +22,4 @@ def test_an_error_in_a_range_is_raised():
         raise ValueError(f"{first}")
 
     with pytest.raises(ValueError, match="0"):
-        over_ranges(work, 3, 1, 2)
+        call_over_ranges(work, 3, 1, 2)

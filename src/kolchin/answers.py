@@ -20,7 +20,7 @@ from scipy.sparse.csgraph import connected_components
 
 from kolchin.errors import ModelError
 from kolchin.parameters import FloatArray, IntArray
-from kolchin.partitions import Labels, Sources, clashing
+from kolchin.partitions import Labels, Sources, find_clashing
 
 SAME, DIFFERENT = "same", "different"
 SMALLEST_ERROR = 1e-6
@@ -180,7 +180,7 @@ NO_ANSWERS = Answers.none(0).lists()
 """Where nothing is known, as the kernels read it."""
 
 
-def checked_answers(given: Any, n_records: int, sources: Sources) -> Answers:
+def check_answers(given: Any, n_records: int, sources: Sources) -> Answers:
     """Return answers that were given as (record, record, "same" or "different"[, error rate]).
 
     All that is wrong with them is told together.
@@ -194,23 +194,23 @@ def checked_answers(given: Any, n_records: int, sources: Sources) -> Answers:
             known.append(Known(*one))
         except TypeError:
             faults.append(f"Got {one!r}, which is not two records, an answer and an error rate.")
-    faults += wrong_answers(known, n_records)
+    faults += find_wrong_answers(known, n_records)
     if not faults:
         answers = Answers.of(n_records, known)
-        faults = contradictions(answers, sources)
+        faults = find_contradictions(answers, sources)
     if faults:
-        raise ModelError("\n".join(["The 'answers' cannot all hold:", *listed_faults(faults)]))
+        raise ModelError("\n".join(["The 'answers' cannot all hold:", *list_faults(faults)]))
     return answers
 
 
-def listed_faults(faults: list[str]) -> list[str]:
+def list_faults(faults: list[str]) -> list[str]:
     """Return faults as lines, the first of them when there are very many."""
     rest = len(faults) - MOST_FAULTS
     more = [f"- and {rest:,} more of the kind."] if rest > 0 else []
     return [f"- {fault}" for fault in faults[:MOST_FAULTS]] + more
 
 
-def wrong_answers(known: Iterable[Known], n_records: int) -> list[str]:
+def find_wrong_answers(known: Iterable[Known], n_records: int) -> list[str]:
     """Say which answers are none: of no records, of one, in other words, with a wrong rate."""
     faults = []
     for one in known:
@@ -222,7 +222,7 @@ def wrong_answers(known: Iterable[Known], n_records: int) -> list[str]:
         if one.answer not in (SAME, DIFFERENT):
             faults.append(f"An answer is '{SAME}' or '{DIFFERENT}'. Got {one.answer!r}.")
         if not is_rate(one.error):
-            faults.append(rate_fault(one.error))
+            faults.append(describe_rate_fault(one.error))
     return faults
 
 
@@ -238,12 +238,12 @@ def is_rate(error: Any) -> bool:
     return bool(error == 0 or SMALLEST_ERROR <= error < 0.5)
 
 
-def rate_fault(error: Any) -> str:
+def describe_rate_fault(error: Any) -> str:
     """Say what an error rate must be."""
     return f"An error rate must be 0, or from {SMALLEST_ERROR:f} to below one half. Got {error!r}."
 
 
-def contradictions(
+def find_contradictions(
     answers: Answers, sources: Sources, name: Callable[[int], str] = str
 ) -> list[str]:
     """Name all certain answers that cannot hold together, and those that sources forbid."""
@@ -255,9 +255,11 @@ def contradictions(
     ]
     apart = pairs[np.isneginf(answers.log_together) & ~both]
     for i, j in apart[groups[apart[:, 0]] == groups[apart[:, 1]]].tolist():
-        way = " and ".join(f"{name(a)} = {name(b)}" for a, b in _way(answers.tied.tolist(), i, j))
+        way = " and ".join(
+            f"{name(a)} = {name(b)}" for a, b in _find_way(answers.tied.tolist(), i, j)
+        )
         faults.append(f"{name(i)} and {name(j)} are different, but the same by {way}.")
-    for i, j in _of_one_source(groups, sources):
+    for i, j in _find_same_source(groups, sources):
         faults.append(
             f"{name(i)} and {name(j)} are of one source, which has no two records of one entity, "
             "but are said to be the same."
@@ -265,17 +267,17 @@ def contradictions(
     return faults
 
 
-def _of_one_source(groups: IntArray, sources: Sources) -> list[tuple[int, int]]:
+def _find_same_source(groups: IntArray, sources: Sources) -> list[tuple[int, int]]:
     """Return neighbours of a group that are of one source."""
     if not sources.size:
         return []
     order = np.lexsort((sources, groups))
     beside = np.stack([order[:-1], order[1:]], axis=1)
-    wrong = clashing(sources, beside) & (groups[beside[:, 0]] == groups[beside[:, 1]])
+    wrong = find_clashing(sources, beside) & (groups[beside[:, 0]] == groups[beside[:, 1]])
     return [(min(i, j), max(i, j)) for i, j in beside[wrong].tolist()]
 
 
-def _way(tied: list[list[int]], start: int, end: int) -> list[tuple[int, int]]:
+def _find_way(tied: list[list[int]], start: int, end: int) -> list[tuple[int, int]]:
     """Return the shortest way from one record to another by pairs that are the same."""
     beside: dict[int, list[int]] = {}
     for i, j in tied:

@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from kolchin.errors import DataError
-from kolchin.partitions import are_small, canonical
+from kolchin.partitions import are_small, make_canonical
 
 Codes = NDArray[np.int64]
 
@@ -71,11 +71,11 @@ def evaluate(labels: ArrayLike | Sequence[Any], truth: ArrayLike | Sequence[Any]
     found, actual = encode(labels), encode(truth)
     _check(found, actual)
     known = actual >= 0
-    found, actual = _dense(found[known]), _dense(actual[known])
-    overlaps, rows, columns = _overlaps(found, actual)
+    found, actual = _renumber(found[known]), _renumber(actual[known])
+    overlaps, rows, columns = _count_overlaps(found, actual)
     sizes, true_sizes = np.bincount(found), np.bincount(actual)
-    linked, true, correct = _pairs(sizes), _pairs(true_sizes), _pairs(overlaps)
-    precision, recall, f1 = pairwise_rates(linked, true, correct)
+    linked, true, correct = _count_pairs(sizes), _count_pairs(true_sizes), _count_pairs(overlaps)
+    precision, recall, f1 = compute_pairwise_rates(linked, true, correct)
     shares, true_shares = overlaps / sizes[rows], overlaps / true_sizes[columns]
     n_exact = int(np.sum((shares == 1) & (true_shares == 1)))
     bcubed_precision = float(overlaps @ shares) / found.size
@@ -92,8 +92,8 @@ def evaluate(labels: ArrayLike | Sequence[Any], truth: ArrayLike | Sequence[Any]
         cluster_precision=n_exact / sizes.size,
         cluster_recall=n_exact / true_sizes.size,
         cluster_f1=2 * n_exact / (sizes.size + true_sizes.size),
-        variation_of_information=_variation_of_information(shares, true_shares, overlaps),
-        adjusted_rand=_adjusted_rand(linked, true, correct, found.size),
+        variation_of_information=_measure_information(shares, true_shares, overlaps),
+        adjusted_rand=_measure_adjusted_rand(linked, true, correct, found.size),
         n_clusters=int(sizes.size),
         n_true_clusters=int(true_sizes.size),
         linked_pairs=linked,
@@ -104,7 +104,7 @@ def evaluate(labels: ArrayLike | Sequence[Any], truth: ArrayLike | Sequence[Any]
     )
 
 
-def pairwise_rates(
+def compute_pairwise_rates(
     linked: ArrayLike, true: ArrayLike, correct: ArrayLike
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return precision, recall and F1 from counts of pairs, by the conventions above."""
@@ -125,7 +125,7 @@ def encode(values: ArrayLike | Sequence[Any]) -> Codes:
         return _encode_numbers(values)
     if isinstance(values, pl.Series) and values.dtype == pl.String:
         # As below, but without an object a value.
-        return np.where(values.is_null(), -1, canonical(values.rank("dense").fill_null(0)))
+        return np.where(values.is_null(), -1, make_canonical(values.rank("dense").fill_null(0)))
     listed = values.tolist() if hasattr(values, "tolist") else list(values)  # type: ignore[arg-type]
     numbers: dict[Any, int] = {}
     try:
@@ -142,7 +142,7 @@ def encode(values: ArrayLike | Sequence[Any]) -> Codes:
     return np.where(missing[codes], -1, codes) if codes.size else codes
 
 
-def numbered(values: ArrayLike | Sequence[Any]) -> NDArray[np.float64]:
+def write_as_numbers(values: ArrayLike | Sequence[Any]) -> NDArray[np.float64]:
     """Return entities as numbers, missing ones as NaN: text is slow to encode more than once."""
     codes = encode(values)
     return np.where(codes < 0, np.nan, codes)
@@ -157,7 +157,7 @@ def _encode_numbers(values: NDArray[Any]) -> Codes:
     codes = np.full(values.size, -1, dtype=np.int64)
     # The same numbers, but what is small and whole needs no sorting.
     codes[~missing] = (
-        _dense(known) if are_small(known) else np.unique(known, return_inverse=True)[1]
+        _renumber(known) if are_small(known) else np.unique(known, return_inverse=True)[1]
     )
     return codes
 
@@ -183,31 +183,31 @@ def _check(found: Codes, actual: Codes) -> None:
         raise DataError("\n".join(faults))
 
 
-def _dense(codes: Codes) -> Codes:
+def _renumber(codes: Codes) -> Codes:
     """Renumber without gaps."""
     used = np.bincount(codes) > 0
     return (np.cumsum(used) - 1)[codes]
 
 
-def _overlaps(found: Codes, actual: Codes) -> tuple[Codes, Codes, Codes]:
+def _count_overlaps(found: Codes, actual: Codes) -> tuple[Codes, Codes, Codes]:
     """Return the non-zero cells of the contingency table and their rows and columns."""
     width = int(actual.max()) + 1
     cells, counts = np.unique(found * width + actual, return_counts=True)
     return counts, cells // width, cells % width
 
 
-def _pairs(sizes: Codes) -> int:
+def _count_pairs(sizes: Codes) -> int:
     return int(np.sum(sizes * (sizes - 1)) // 2)
 
 
-def _variation_of_information(
+def _measure_information(
     shares: NDArray[np.float64], true_shares: NDArray[np.float64], overlaps: Codes
 ) -> float:
     """Sum cell by cell, so that equal partitions give exactly 0."""
     return abs(float(np.sum(overlaps * np.log(shares * true_shares)))) / int(overlaps.sum())
 
 
-def _adjusted_rand(linked: int, true: int, correct: int, n_records: int) -> float:
+def _measure_adjusted_rand(linked: int, true: int, correct: int, n_records: int) -> float:
     expected = linked * true / max(n_records * (n_records - 1) // 2, 1)
     spread = (linked + true) / 2 - expected
     # No spread: both partitions are all singletons or both one cluster, hence equal.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kolchin.answers import Answers, Known, checked_answers
+from kolchin.answers import Answers, Known, check_answers
 from kolchin.comparison import Comparisons
 from kolchin.errors import ModelError
 from kolchin.likelihoods import (
@@ -18,7 +18,7 @@ from kolchin.likelihoods import (
     Likelihood,
 )
 from kolchin.parameters import Gamma, Hyper, IntArray
-from kolchin.partitions import NO_SOURCES, Sources, canonical, has_clash, size_counts
+from kolchin.partitions import NO_SOURCES, Sources, has_clash, make_canonical, size_counts
 from kolchin.priors import NBD, Prior
 from kolchin.priors.base import SizeCounts
 from kolchin.records import Categorical, Compared, Records
@@ -82,7 +82,7 @@ class Model:
             )
         self.prior.check(records.n_records)
         self.sources = _checked_sources(sources, records.n_records)
-        self.answers = checked_answers(answers, records.n_records, self.sources)
+        self.answers = check_answers(answers, records.n_records, self.sources)
         self.records, self.likelihood = _choose_likelihood(records, delta, tied, likelihood)
 
     @property
@@ -122,7 +122,7 @@ class Model:
         Sources forbid partitions (minus infinity) and leave the others as they are. Answers
         multiply by the probability that they were given.
         """
-        array = canonical(labels)
+        array = make_canonical(labels)
         if array.size != self.n_records:
             raise ModelError(
                 f"The 'labels' parameter must have one entry for each of {self.n_records} "

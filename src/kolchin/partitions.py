@@ -30,7 +30,7 @@ class Certain(NamedTuple):
         """Whether nothing is certain."""
         return not (len(self.tied) or len(self.parted))
 
-    def broken(self, labels: "Labels") -> NDArray[np.int64]:
+    def find_broken(self, labels: "Labels") -> NDArray[np.int64]:
         """Return records of those pairs that a partition has otherwise."""
         tied, parted = labels[self.tied], labels[self.parted]
         wrong = self.tied[tied[:, 0] != tied[:, 1]], self.parted[parted[:, 0] == parted[:, 1]]
@@ -41,7 +41,7 @@ class Certain(NamedTuple):
 NOTHING_CERTAIN = Certain()
 
 
-def canonical(labels: ArrayLike) -> Labels:
+def make_canonical(labels: ArrayLike) -> Labels:
     """Renumber clusters 0, 1, ... in the order of first appearance.
 
     >>> canonical([7, 3, 7, 1])
@@ -69,7 +69,7 @@ def are_small(numbers: NDArray[Any]) -> bool:
 
 def cluster_sizes(labels: ArrayLike) -> NDArray[np.int64]:
     """Return the size of each cluster, in canonical order."""
-    return np.bincount(canonical(labels))
+    return np.bincount(make_canonical(labels))
 
 
 def size_counts(labels: ArrayLike) -> NDArray[np.int64]:
@@ -81,14 +81,14 @@ def size_counts(labels: ArrayLike) -> NDArray[np.int64]:
     return np.bincount(cluster_sizes(labels))
 
 
-def clusters(labels: ArrayLike) -> list[NDArray[np.int64]]:
+def list_clusters(labels: ArrayLike) -> list[NDArray[np.int64]]:
     """Return the records of each cluster, clusters and records in canonical order."""
-    array = canonical(labels)
+    array = make_canonical(labels)
     order = np.argsort(array, kind="stable")
     return np.split(order, np.cumsum(np.bincount(array))[:-1])
 
 
-def clashing(sources: Sources, pairs: NDArray[np.integer]) -> NDArray[np.bool_]:
+def find_clashing(sources: Sources, pairs: NDArray[np.integer]) -> NDArray[np.bool_]:
     """Tell which pairs are of one source (-1: none); no pair is where there are no sources.
 
     >>> clashing(np.array([0, 0, -1, -1]), np.array([[0, 1], [0, 2], [2, 3]]))
@@ -115,7 +115,7 @@ def has_clash(labels: Labels, sources: Sources) -> bool:
     return np.unique(cells).size < known.size
 
 
-def all_partitions(n_records: int) -> Iterator[Labels]:
+def list_partitions(n_records: int) -> Iterator[Labels]:
     """Yield the canonical labels of every partition of n records: 203 for 6, 877 for 7.
 
     >>> [p.tolist() for p in all_partitions(2)]

@@ -38,7 +38,7 @@ class Store(Protocol):
     def __hash__(self) -> int: ...
 
 
-class Shelf:
+class StoreShelf:
     """A store, and the names of what was put there."""
 
     def __init__(self, store: Store) -> None:
@@ -55,7 +55,7 @@ class Shelf:
         self.store.delete(*self.names)
 
 
-class Joined:
+class JoinedArray:
     """An array of many parts, of which there is one at a time in memory while it is written."""
 
     def __init__(self, dtype: Any, parts: Iterable[NDArray[Any]]) -> None:
@@ -63,7 +63,7 @@ class Joined:
         self.parts = parts
 
 
-class Memory:
+class MemoryStore:
     """The memory of this process, for its threads: what is put there is what others get."""
 
     def __init__(self) -> None:
@@ -97,11 +97,11 @@ class _Pickler(pickle.Pickler):
 
     def __init__(self, file: io.BytesIO, buffers: list[pickle.PickleBuffer]) -> None:
         super().__init__(file, protocol=5, buffer_callback=buffers.append)
-        self.joined: list[Joined] = []
+        self.joined: list[JoinedArray] = []
 
     def persistent_id(self, value: Any) -> int | None:
         """Return the number of a joined array."""
-        if not isinstance(value, Joined):
+        if not isinstance(value, JoinedArray):
             return None
         self.joined.append(value)
         return len(self.joined) - 1
@@ -118,7 +118,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 @dataclass(frozen=True)
-class Directory:
+class DirectoryStore:
     """A directory that all processes see under the same path."""
 
     path: Path

@@ -8,12 +8,12 @@ NARROWEST = 6
 """A column is not made narrower than that: what does not fit then goes beyond the edge."""
 
 
-def terminal_width() -> int:
+def find_width() -> int:
     """Return how many characters fit in a line, 80 where nobody knows."""
     return shutil.get_terminal_size((80, 24)).columns
 
 
-def one_line(value: Any, longest: int = 60) -> str:
+def join_lines(value: Any, longest: int = 60) -> str:
     """Write a value in one line, cut when it is long.
 
     >>> one_line("a  b"), one_line(None), one_line("x" * 9, longest=4)
@@ -23,7 +23,7 @@ def one_line(value: Any, longest: int = 60) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def table_text(
+def write_table(
     rows: Sequence[Sequence[str]], width: int | None = None, right: Collection[int] = ()
 ) -> str:
     """Write rows below each other; the widest columns are cut until all fit in the width.
@@ -36,10 +36,12 @@ def table_text(
     """
     if not rows:
         return ""
-    widths = _fitting([max(map(len, column)) for column in zip(*rows, strict=True)], width, right)
+    widths = _fit_widths(
+        [max(map(len, column)) for column in zip(*rows, strict=True)], width, right
+    )
     lines = []
     for row in rows:
-        cells = [one_line(cell, size) for cell, size in zip(row, widths, strict=True)]
+        cells = [join_lines(cell, size) for cell, size in zip(row, widths, strict=True)]
         placed = [
             cell.rjust(size) if k in right else cell.ljust(size)
             for k, (cell, size) in enumerate(zip(cells, widths, strict=True))
@@ -48,9 +50,9 @@ def table_text(
     return "\n".join(lines)
 
 
-def _fitting(widths: list[int], width: int | None, right: Collection[int]) -> list[int]:
+def _fit_widths(widths: list[int], width: int | None, right: Collection[int]) -> list[int]:
     """Take letters off the widest columns until the table fits, if it can."""
-    room = (terminal_width() if width is None else width) - 2 * (len(widths) - 1)
+    room = (find_width() if width is None else width) - 2 * (len(widths) - 1)
     while sum(widths) > room:
         places = [k for k in range(len(widths)) if k not in right and widths[k] > NARROWEST]
         if not places:

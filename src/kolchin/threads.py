@@ -14,7 +14,7 @@ _most: ContextVar[int | None] = ContextVar("most cores", default=None)
 
 
 @contextmanager
-def at_most(cores: int | None) -> Iterator[None]:
+def limit_cores(cores: int | None) -> Iterator[None]:
     """Use no more cores than a user allows, where they are not given one by one; None: all.
 
     >>> with at_most(1):
@@ -28,7 +28,7 @@ def at_most(cores: int | None) -> Iterator[None]:
         _most.reset(token)
 
 
-def n_cores() -> int:
+def count_cores() -> int:
     """Return how many cores this process may use."""
     allowed = _most.get()
     if allowed is not None:
@@ -38,7 +38,7 @@ def n_cores() -> int:
     return os.cpu_count() or 1
 
 
-def over_ranges(
+def call_over_ranges(
     work: Callable[[int, int], Result], n: int, size: int = RANGE, threads: int | None = None
 ) -> list[Result]:
     """Call ``work(first, last)`` for each range of `size`; return the results in order.
@@ -50,7 +50,7 @@ def over_ranges(
     [2, 2, 1]
     """
     ranges = [(first, min(first + size, n)) for first in range(0, n, size)]
-    threads = min(n_cores() if threads is None else threads, len(ranges))
+    threads = min(count_cores() if threads is None else threads, len(ranges))
     if threads <= 1:
         return [work(*one) for one in ranges]
     with ThreadPoolExecutor(threads) as pool:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 from kolchin.engines import Engine
 from kolchin.engines.here import Here
 from kolchin.memory import give_back_arrays
-from kolchin.store import Directory, Memory, Store
+from kolchin.store import DirectoryStore, MemoryStore, Store
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -21,7 +21,7 @@ HELD = 48
 """So many objects that tasks have in common are mapped into a worker's memory at the same time."""
 
 
-class Work(NamedTuple):
+class Workplace(NamedTuple):
     """An engine, and the store by which the driver and its workers find each other's objects."""
 
     engine: Engine
@@ -30,30 +30,30 @@ class Work(NamedTuple):
     @property
     def is_here(self) -> bool:
         """Whether all is done in this process, whose memory is the store."""
-        return isinstance(self.store, Memory)
+        return isinstance(self.store, MemoryStore)
 
     def run(self, task: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         """Return the result for each item, in order; no engine is asked for nothing."""
         return self.engine.run(task, items) if items else []
 
 
-def here() -> Work:
+def work_here() -> Workplace:
     """Return threads of this process, and its memory."""
-    return Work(Here(), Memory())
+    return Workplace(Here(), MemoryStore())
 
 
-def held(store: Store, name: str) -> Any:
+def fetch_held(store: Store, name: str) -> Any:
     """Return an object of the store that many tasks need."""
-    return store.get(name) if isinstance(store, Memory) else _mapped(store, name)
+    return store.get(name) if isinstance(store, MemoryStore) else _call_mapped(store, name)
 
 
 @lru_cache(HELD)
-def _mapped(store: Any, name: str) -> Any:
+def _call_mapped(store: Any, name: str) -> Any:
     return store.get(name)
 
 
 @contextmanager
-def workplace(engine: Engine | None, folder: Path | None = None) -> Iterator[Work | None]:
+def open_workplace(engine: Engine | None, folder: Path | None = None) -> Iterator[Workplace | None]:
     """Give an engine a store in a folder, or in a temporary one; None without an engine.
 
     The store is new and has a name of its own: what tasks of a driver that was killed may still
@@ -73,6 +73,6 @@ def workplace(engine: Engine | None, folder: Path | None = None) -> Iterator[Wor
         # Workers may be of another user, who sees what the folder lets them see; nobody else does.
         path.chmod(folder.stat().st_mode & 0o777)
     try:
-        yield Work(engine, Directory(path))
+        yield Workplace(engine, DirectoryStore(path))
     finally:
         shutil.rmtree(path, ignore_errors=True)

@@ -9,7 +9,7 @@ from kolchin.comparison import added_records, compare
 from kolchin.comparison.added_pairs import added_candidates, all_with_added
 from kolchin.comparison.added_records import compare_added
 from kolchin.comparison.kinds.preparing import prepare_all
-from kolchin.comparison.levels.repeated_words import mark_told
+from kolchin.comparison.levels.repeated_words import mark_repeated_words
 
 N = 2_000
 FIELDS = [kp.Text("first"), kp.Text("last"), kp.Date("born")]
@@ -49,7 +49,7 @@ def some(n_records, n_added, seed=1):
 def test_the_same_keys_find_the_same_pairs(whole, n_added):
     records, compared = whole
     is_added = some(len(records), n_added)
-    prepared = mark_told(prepare_all(records, None))
+    prepared = mark_repeated_words(prepare_all(records, None))
     found = added_candidates(prepared, is_added, compared.report.keys)
     expected = compared.pairs[is_added[compared.pairs].any(axis=1)]
     assert len(expected) > 5 * n_added

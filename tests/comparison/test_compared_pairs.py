@@ -14,8 +14,8 @@ from kolchin.sampling.problem import make_kernel_data
 from kolchin.sampling.proposals.candidates import find_candidate_pairs
 from kolchin.sampling.shards import shared_problem
 from kolchin.simulation.people import simulate_people
-from kolchin.store import Directory
-from kolchin.workplace import Work
+from kolchin.store import DirectoryStore
+from kolchin.workplace import Workplace
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def in_parts(monkeypatch):
 
 @pytest.fixture
 def work(tmp_path):
-    return Work(Inline(), Directory(tmp_path))
+    return Workplace(Inline(), DirectoryStore(tmp_path))
 
 
 def assert_same(one, other):
@@ -121,6 +121,6 @@ def test_a_model_judges_links_by_what_it_has_learnt(records):
     """The unrelated of a household look like links only while fields count as independent."""
     rough, learnt = compare(records), model_of(records).comparisons
     assert learnt.report.n_likely < 0.9 * rough.report.n_likely
-    every = rough.judged(np.ones(len(rough.outcomes), dtype=bool))
+    every = rough.judge_links(np.ones(len(rough.outcomes), dtype=bool))
     assert every.report.n_likely == len(rough.pairs) == every.report.n_pairs
-    assert rough.judged(np.zeros(len(rough.outcomes), dtype=bool)).report.missed == 0
+    assert rough.judge_links(np.zeros(len(rough.outcomes), dtype=bool)).report.missed == 0

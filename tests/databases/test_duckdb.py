@@ -89,7 +89,7 @@ def test_a_connection_of_any_driver_is_read():
     cursor.execute('CREATE TABLE "my people" (name TEXT, year INTEGER)')
     rows = [("ann", 1), ("ann", 1), ("bob", 2), ("eve", None)] * 3
     cursor.executemany('INSERT INTO "my people" VALUES (?, ?)', rows)
-    how = {"chains": 2, "draws": 20, "seed": 1, "progress": True}
+    how = {"chains": 2, "draws": 20, "seed": 1, "progress": True, "time_limit": None}
     result = kp.resolve(connection, table="my people", **how)
     plain = kp.resolve({"name": [r[0] for r in rows], "year": [r[1] for r in rows]}, **how)
     assert result.entities.equals(plain.entities)

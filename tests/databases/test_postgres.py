@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 
 import kolchin as kp
-from kolchin.databases import read_database, title_of
-from kolchin.databases.addresses import hidden, path_of, place_of
+from kolchin.databases import make_title, read_database
+from kolchin.databases.addresses import describe_place, hide_secrets, read_path
 from kolchin.errors import DataError
 
 SECRETS = ("s3cret", "pa/ss", "pa%2Fss", "%3Apa")
@@ -141,7 +141,7 @@ def test_no_file_has_the_password(crm, tmp_path):
 
 def test_what_an_address_may_tell():
     address = "postgresql://ann:sec/r@et@host:5432/crm?password=other&sslmode=require"
-    assert place_of(address) == "postgresql://host:5432/crm"
-    assert str(path_of(address)) == "crm"
-    assert title_of(address, "people") == "crm: people"
-    assert hidden("sec and r@et, other", address) == "*** and ***@***, ***"
+    assert describe_place(address) == "postgresql://host:5432/crm"
+    assert str(read_path(address)) == "crm"
+    assert make_title(address, "people") == "crm: people"
+    assert hide_secrets("sec and r@et, other", address) == "*** and ***@***, ***"

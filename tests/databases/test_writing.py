@@ -140,8 +140,8 @@ def test_a_killed_write_leaves_what_was_there(target):
     assert write_tables(target, tables, ABOUT).run == 2  # and nothing is in the way
 
 
-def test_many_rows_come_back(target):
-    n = 200_000
+@pytest.mark.parametrize("n", [100_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
+def test_many_rows_come_back(target, n):
     rows = pl.DataFrame({"record": range(n), "sure": [0.1] * n, "same": [True] * n})
     write_tables(target, [OwnTable("entities", rows, key=(0,))], ABOUT)
     back = read(target, "kolchin_entities")

@@ -12,7 +12,7 @@ import kolchin as kp
 from kolchin.sampling.run.run_settings import check_run_settings
 from kolchin.sampling.run.runner import Run
 from kolchin.sampling.run.starts import STARTS
-from kolchin.store import Directory
+from kolchin.store import DirectoryStore
 
 KILLED_AT = 20
 """A worker is killed when its chain has written so many objects: in the middle of a run."""
@@ -39,7 +39,7 @@ def drawn(model, **changes):
 
 
 @dataclass(frozen=True)
-class Killing(Directory):
+class Killing(DirectoryStore):
     """A directory one of whose workers is killed, once: as it reads a state, or as it writes one.
 
     ``marker`` names the process that was killed.

@@ -22,11 +22,11 @@ from sharding import (
 )
 
 import kolchin as kp
-from kolchin.engines import base, engine_for, engine_of
-from kolchin.engines.pool import pool
+from kolchin.engines import base, choose_engine, open_engine
+from kolchin.engines.pool import start_pool
 from kolchin.errors import SamplerError
 from kolchin.simulation.people import simulate_people
-from kolchin.workplace import Work
+from kolchin.workplace import Workplace
 
 pytestmark = [
     pytest.mark.skipif(os.name == "nt", reason="kills processes as POSIX does"),
@@ -44,9 +44,9 @@ COLUMNS = {"id": "rec_id", "truth": "ent_id"}
 def engine(request):
     """An engine of two worker processes, by name; the pool's are gone when it is closed."""
     if request.param == "dask":
-        yield engine_of(request.getfixturevalue("dask_client"))
+        yield choose_engine(request.getfixturevalue("dask_client"))
         return
-    engine = pool(2)
+    engine = start_pool(2)
     engine.run(abs, [1, 2])
     yield engine
     workers = list(engine._executor._processes)
@@ -71,13 +71,13 @@ def dask_client():
 def test_a_killed_worker_loses_nothing(model, sharded, engine, moment, tmp_path):
     store, marker = tmp_path / "store", tmp_path / "killed"
     store.mkdir()
-    place = Work(engine, Killing(store, marker, moment, os.getpid()))
-    assert drawn_at(model, place) == drawn_at(model, Work(Inline(), Killing(store)))
+    place = Workplace(engine, Killing(store, marker, moment, os.getpid()))
+    assert drawn_at(model, place) == drawn_at(model, Workplace(Inline(), Killing(store)))
     assert not is_alive(int(marker.read_text()))
 
 
 def test_a_task_that_always_kills_its_worker_ends_the_run():
-    engine = pool(1)
+    engine = start_pool(1)
     try:
         with pytest.raises(SamplerError, match="lost 6 times in a row"):
             engine.run(end_oneself, [0])
@@ -87,7 +87,7 @@ def test_a_task_that_always_kills_its_worker_ends_the_run():
 
 
 def test_workers_leave_an_interruption_to_the_driver():
-    engine = pool(1)
+    engine = start_pool(1)
     try:
         (worker,) = engine.run(own_number, [0])
         os.kill(worker, signal.SIGINT)
@@ -98,7 +98,7 @@ def test_workers_leave_an_interruption_to_the_driver():
 
 
 def test_a_fault_in_a_task_is_raised():
-    engine = pool(1)
+    engine = start_pool(1)
     try:
         with pytest.raises(ZeroDivisionError):
             engine.run(one_over, [1, 0])
@@ -109,7 +109,7 @@ def test_a_fault_in_a_task_is_raised():
 
 def test_a_cluster_by_its_address_is_left_as_it_was(dask_client):
     address = dask_client.scheduler.address.replace("tcp:", "dask:")
-    with engine_for(address) as engine:
+    with open_engine(address) as engine:
         assert engine.n_workers == 2
         assert engine.run(abs, [-1, 2, -3]) == [1, 2, 3]
     assert engine.client.status == "closed"

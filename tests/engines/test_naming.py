@@ -8,19 +8,19 @@ import pytest
 
 import kolchin as kp
 from kolchin import threads
-from kolchin.engines import engine_for, engine_of
+from kolchin.engines import choose_engine, open_engine
 from kolchin.errors import MissingExtraError, ModelError
 
 
-@pytest.mark.parametrize(("name", "n_workers"), [("pool:3", 3), ("pool", threads.n_cores())])
+@pytest.mark.parametrize(("name", "n_workers"), [("pool:3", 3), ("pool", threads.count_cores())])
 def test_pools(name, n_workers):
-    assert engine_of(name).n_workers == n_workers
+    assert choose_engine(name).n_workers == n_workers
 
 
 @pytest.mark.parametrize("name", ["", "pools", "pool:0", "pool:x", "dask", "dask:1", 7])
 def test_what_is_no_engine(name):
     with pytest.raises(ModelError, match="'pool' or 'pool:4'"):
-        engine_of(name)
+        choose_engine(name)
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_a_missing_package_is_named(name, package, extra, monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(MissingExtraError, match=rf"pip install 'kolchin\[{extra}\]'"):
-        engine_of(name)
+        choose_engine(name)
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
@@ -51,7 +51,7 @@ def test_a_cluster_that_does_not_answer(monkeypatch):
         one.bind(("127.0.0.1", 0))
         port = one.getsockname()[1]
     with pytest.raises(ModelError, match="No Dask cluster answers"):
-        engine_of(f"dask://127.0.0.1:{port}")
+        choose_engine(f"dask://127.0.0.1:{port}")
     gc.collect()  # of sockets that Dask leaves open, which another test would be blamed for
 
 
@@ -63,10 +63,10 @@ def test_the_engine_is_looked_at_first(tmp_path):
 def test_an_engine_of_ones_own_stays_open(inline):
     closed = []
     inline.close = lambda: closed.append(True)
-    with engine_for(inline) as engine:
+    with open_engine(inline) as engine:
         assert engine is inline
     assert not closed
-    with engine_for(None) as none:
+    with open_engine(None) as none:
         assert none is None
 
 

@@ -15,8 +15,8 @@ from kolchin.sampling.shards import executors
 from kolchin.sampling.shards.advancing import RoundInput, advance_shard
 from kolchin.sampling.shards.executors import LearningTask
 from kolchin.sampling.state import start_state
-from kolchin.store import Directory
-from kolchin.workplace import workplace
+from kolchin.store import DirectoryStore
+from kolchin.workplace import open_workplace
 
 PLANNED = ("chains", "draws", "warmup", "thin")
 
@@ -74,10 +74,10 @@ def test_a_wrong_order_of_shards_is_seen(model, serial, inline, monkeypatch):
 
 
 def test_the_store_holds_the_last_state_alone(model, sharded, inline, tmp_path):
-    from kolchin.workplace import Work
+    from kolchin.workplace import Workplace
 
     settings = check_run_settings(2, 4, 8, 1, None, STARTS, model.n_records)
-    run = Run.begin(model, settings, 1, Work(inline, Directory(tmp_path)))
+    run = Run.begin(model, settings, 1, Workplace(inline, DirectoryStore(tmp_path)))
     run.go_on()
     # What was learned is there, and not in the memory of the driver as well.
     for chain in run.chains:
@@ -119,7 +119,7 @@ def test_a_shard_looks_at_nothing_outside(model, sharded):
 
 def test_a_temporary_store_is_for_its_user_alone(inline):
     """Whoever can write to a store can run code in those who read it."""
-    with workplace(inline) as place:
+    with open_workplace(inline) as place:
         assert place.store.path.stat().st_mode & 0o077 == 0
     assert not place.store.path.exists()
 

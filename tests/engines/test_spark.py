@@ -7,8 +7,8 @@ import sys
 import pytest
 from sharding import Inline, Killing, double, drawn_at, is_alive
 
-from kolchin.engines import engine_of
-from kolchin.workplace import Work
+from kolchin.engines import choose_engine
+from kolchin.workplace import Workplace
 
 pytestmark = [
     pytest.mark.slow,
@@ -33,7 +33,7 @@ def spark():
         .config("spark.driver.host", "127.0.0.1")
         .getOrCreate()
     )
-    yield engine_of(session)
+    yield choose_engine(session)
     session.stop()
 
 
@@ -46,7 +46,7 @@ def test_results_come_in_order(spark):
 def test_the_draws_are_the_same(model, sharded, spark, moment, tmp_path):
     store, marker = tmp_path / "store", tmp_path / "killed"
     store.mkdir()
-    place = Work(spark, Killing(store, marker, moment, os.getpid()))
-    assert drawn_at(model, place) == drawn_at(model, Work(Inline(), Killing(store)))
+    place = Workplace(spark, Killing(store, marker, moment, os.getpid()))
+    assert drawn_at(model, place) == drawn_at(model, Workplace(Inline(), Killing(store)))
     if moment:
         assert not is_alive(int(marker.read_text()))

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from kolchin.store import ALIGNMENT, Directory
+from kolchin.store import ALIGNMENT, DirectoryStore
 
 
 @pytest.fixture
 def store(tmp_path):
-    return Directory(tmp_path)
+    return DirectoryStore(tmp_path)
 
 
 def test_objects_come_back(store):

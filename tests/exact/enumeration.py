@@ -13,7 +13,7 @@ import numpy as np
 from scipy import stats
 from scipy.special import betaln, logsumexp
 
-from kolchin.partitions import all_partitions
+from kolchin.partitions import list_partitions
 
 # --- partitions ------------------------------------------------------------------------------
 
@@ -21,7 +21,7 @@ from kolchin.partitions import all_partitions
 @cache
 def partitions(n_records):
     """The labels of every partition, a row each."""
-    return np.array(list(all_partitions(n_records)))
+    return np.array(list(list_partitions(n_records)))
 
 
 @cache

@@ -12,7 +12,7 @@ from invariance import DELTA, SMALLEST_P, Joint, P, R, delta_block, nbnb_joint, 
 from problems import FREQUENCIES, codes
 
 import kolchin as kp
-from kolchin.partitions import canonical
+from kolchin.partitions import make_canonical
 from kolchin.records import Records
 
 CAUGHT = 1e-6
@@ -115,7 +115,7 @@ def with_replacement(share):
     split = np.empty((203, 6), dtype=int)
     for k, labels in enumerate(partitions(6)):
         alone = np.where(np.eye(6, dtype=bool), 6, labels)
-        split[k] = index_of([canonical(row) for row in alone])
+        split[k] = index_of([make_canonical(row) for row in alone])
     found = rng.choice(203, 10_000, p=probability)
     for _ in range(6):
         opened = split[found, rng.integers(6, size=found.size)]

@@ -7,7 +7,7 @@ from test_compared import M, compared
 
 import kolchin as kp
 from kolchin.likelihoods import Exemplar
-from kolchin.partitions import canonical
+from kolchin.partitions import make_canonical
 from kolchin.posterior import Posterior
 from kolchin.posterior.draws import Draw
 from kolchin.records import Records
@@ -42,7 +42,7 @@ def probabilities(model):
 
 def drawn(posterior):
     labels = posterior.labels.reshape(-1, posterior.n_records)
-    return index_of(np.array([canonical(row) for row in labels]))
+    return index_of(np.array([make_canonical(row) for row in labels]))
 
 
 @pytest.mark.parametrize("name", PRIORS)
@@ -54,6 +54,30 @@ def test_added_records_are_drawn_from_the_posterior(name):
     assert partition_test(drawn(posterior), exact) > SMALLEST_P
     other = probabilities(model_of_all(kp.NBNB(a=1, q=0.3, r=3, p=0.5)))
     assert partition_test(drawn(posterior), other) < SMALLEST_P
+
+
+SAID = [(4, 0, "same", 0.1), (5, 1, "different"), (2, 5, "same"), (3, 4, "different", 0.2)]
+
+
+def test_what_is_said_of_added_records_counts():
+    """As of records that are changed: people said it of whoever has their ids."""
+    free = model_of_all(PRIORS["nbd"])
+    model = kp.Model(free.records, free.prior, 1.0, likelihood=free.likelihood, answers=SAID)
+    row_before = np.array([0, 1, 2, 3, -1, -1])
+    posterior = updating.updated(earlier(4), model, row_before, row_before < 0, 5)
+    assert partition_test(drawn(posterior), probabilities(model)) > SMALLEST_P
+    assert partition_test(drawn(posterior), probabilities(free)) < SMALLEST_P
+
+
+def test_of_whom_something_is_said_with_an_added_record_is_drawn_anew(monkeypatch):
+    monkeypatch.setattr(updating, "LEAST_LOG_ODDS", np.inf)
+    free = model_of_all(PRIORS["nbd"])
+    model = kp.Model(free.records, free.prior, 1.0, likelihood=free.likelihood, answers=SAID)
+    row_before = np.array([0, 1, 2, 3, -1, -1])
+    region = updating.find_region(earlier(4), model, row_before, row_before < 0)
+    assert region.rows.tolist() == [0, 1, 2, 3, 4, 5]
+    alone = updating.find_region(earlier(4), free, row_before, row_before < 0)
+    assert alone.rows.tolist() == [4, 5]
 
 
 def test_what_is_taken_out_leaves_the_posterior_of_the_rest():

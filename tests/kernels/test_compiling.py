@@ -65,6 +65,21 @@ def test_types_that_are_there_no_more_are_no_fault(tmp_path: Path) -> None:
     assert answer(tmp_path) == [2, 1, 0]
 
 
+def test_other_rooms_call_each_others_files(tmp_path: Path) -> None:
+    package, room = tmp_path / "pack", tmp_path / "room"
+    for folder in (package, room):
+        folder.mkdir()
+        (folder / "__init__.py").touch()
+    (package / "compiling.py").write_bytes(Path(compiling.__file__).read_bytes())
+    (package / "caller.py").write_text("from room.caller import two\n")
+    (room / "callee.py").write_text(CALLEE.format(value=1))
+    (room / "caller.py").write_text(CALLER.replace("pack.callee", "room.callee"))
+    assert answer(tmp_path) == [10, 0, 1]
+    assert answer(tmp_path) == [10, 1, 0]
+    (room / "callee.py").write_text(CALLEE.format(value=2))
+    assert answer(tmp_path) == [20, 0, 1]
+
+
 def test_numba_alone_does_not_notice(tmp_path: Path) -> None:
     """Else there would be no need of a stamp."""
     package = tmp_path / "pack"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import kolchin as kp
 from kolchin import kernels
 from kolchin.kernels.rings import is_first
-from kolchin.partitions import canonical, clusters
+from kolchin.partitions import list_clusters, make_canonical
 
 PRIORS = ("NBNB()", "NBD()", "PitmanYor()", "ESCD()", "KolchinPartition(kappa=[1] * 40)")
 
@@ -75,14 +75,14 @@ def test_no_index_is_out_of_bounds(compiled, tmp_path):
     assert run(tmp_path, NUMBA_BOUNDSCHECK="1", NUMBA_CACHE_DIR=cache) == compiled
 
 
-partitions = st.lists(st.integers(0, 9), min_size=1, max_size=40).map(canonical)
+partitions = st.lists(st.integers(0, 9), min_size=1, max_size=40).map(make_canonical)
 
 
 @given(partitions)
 def test_rings_close_and_hold_the_clusters(labels):
     following = kernels.make_rings(labels)
     assert sorted(following) == list(range(labels.size))
-    for members in clusters(labels):
+    for members in list_clusters(labels):
         ring = [int(members[0])]
         while following[ring[-1]] != ring[0]:
             ring.append(int(following[ring[-1]]))
@@ -107,7 +107,7 @@ def test_clusters_of_a_shard_and_those_that_leave_it(labels, data):
     members, sizes, leaving = kernels.grouped(kernels.make_rings(labels), within)
     inside = np.zeros(labels.size, dtype=bool)
     inside[bounds[0] : bounds[1]] = inside[bounds[2] : bounds[3]] = True
-    groups = [group for group in clusters(labels) if group.size > 1]
+    groups = [group for group in list_clusters(labels) if group.size > 1]
     wanted = [group.tolist() for group in groups if inside[group].all()]
     found = np.split(members, np.cumsum(sizes)[:-1]) if sizes.size else []
     assert [group.tolist() for group in found] == wanted
@@ -117,7 +117,7 @@ def test_clusters_of_a_shard_and_those_that_leave_it(labels, data):
 
 @given(partitions)
 def test_clusters_of_some_records(labels):
-    some = [group.tolist() for group in clusters(labels)][::2]
+    some = [group.tolist() for group in list_clusters(labels)][::2]
     records = np.array(sorted(n for group in some for n in group), dtype=np.int32)
     members, sizes = kernels.grouped_among(kernels.make_rings(labels), records)
     assert [group.tolist() for group in np.split(members, np.cumsum(sizes)[:-1])] == some
@@ -129,7 +129,7 @@ def test_grouped_gives_the_clusters_of_two_or_more_back(labels):
     assert members.dtype == sizes.dtype == np.int32
     assert sizes.sum() == members.size
     found = np.split(members, np.cumsum(sizes)[:-1]) if sizes.size else []
-    wanted = [group.tolist() for group in clusters(labels) if group.size > 1]
+    wanted = [group.tolist() for group in list_clusters(labels) if group.size > 1]
     assert [group.tolist() for group in found] == wanted
 
 
@@ -138,14 +138,14 @@ def test_labels_survive_the_round_trip(labels):
     members, sizes = whole_groups(labels)
     again = np.arange(labels.size) + labels.size
     again[members] = np.repeat(np.arange(sizes.size), sizes)
-    assert np.array_equal(canonical(again), labels)
+    assert np.array_equal(make_canonical(again), labels)
 
 
 @given(partitions)
 def test_first_records_are_the_smallest(labels):
     following = kernels.make_rings(labels)
     first = [n for n in range(labels.size) if is_first(following, n)]
-    assert first == [int(group[0]) for group in clusters(labels)]
+    assert first == [int(group[0]) for group in list_clusters(labels)]
 
 
 @given(partitions, st.data())
@@ -157,7 +157,7 @@ def test_cells_are_those_of_a_plain_count(labels, data):
     members, sizes = whole_groups(labels)
     steps, n_cells, observed = kernels.agreement_cells(members, sizes, codes)
     wanted_steps, wanted_cells, wanted_observed = [], [0, 0], np.zeros_like(observed)
-    for group in clusters(labels):
+    for group in list_clusters(labels):
         for f in range(2):
             seen = codes[group, f][codes[group, f] >= 0]
             if group.size > 1:

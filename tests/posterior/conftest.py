@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike
 
-from kolchin.partitions import clusters
+from kolchin.partitions import list_clusters
 from kolchin.posterior import Draw, Posterior
 
 
 def make_draw(labels: Sequence[int], log_joint: float = 0.0, **parameters) -> Draw:
     """Turn labels into a draw; its clusters and members come in no particular order."""
     rng = np.random.default_rng(len(labels))
-    groups = [rng.permutation(group) for group in clusters(labels) if len(group) > 1]
+    groups = [rng.permutation(group) for group in list_clusters(labels) if len(group) > 1]
     rng.shuffle(groups)
     members = np.concatenate([np.empty(0, dtype=np.int64), *groups]).astype(np.int32)
     sizes = np.array([len(group) for group in groups], dtype=np.int32)

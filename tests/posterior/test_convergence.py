@@ -7,7 +7,12 @@ import polars as pl
 import pytest
 
 from kolchin.posterior import Draw, Posterior
-from kolchin.posterior.convergence import _arviz, converged, convergence, quantities
+from kolchin.posterior.convergence import (
+    _import_arviz,
+    has_converged,
+    list_quantities,
+    measure_convergence,
+)
 
 NONE = np.empty(0, dtype=np.int32)
 
@@ -39,8 +44,8 @@ def autocorrelated(seed, shape, shift=0.0):
 @pytest.mark.parametrize("change", [lambda x: x, np.exp, np.round])
 def test_numbers_are_those_of_arviz(shift, n_draws, change):
     values = change(autocorrelated(1, (4, n_draws), shift))
-    arviz = _arviz()
-    rhat, bulk, tail = convergence(values)
+    arviz = _import_arviz()
+    rhat, bulk, tail = measure_convergence(values)
     assert rhat == pytest.approx(float(arviz.rhat(values)))
     assert bulk == pytest.approx(float(arviz.ess(values, method="bulk")))
     assert tail == pytest.approx(float(arviz.ess(values, method="tail", prob=(0.05, 0.95))))
@@ -48,23 +53,23 @@ def test_numbers_are_those_of_arviz(shift, n_draws, change):
 
 def test_a_single_chain_is_split():
     steady, drifting = autocorrelated(2, (1, 1000)), np.linspace(0, 1, 100)[None]
-    assert convergence(steady)[0] < 1.05
-    assert convergence(drifting)[0] > 1.5
+    assert measure_convergence(steady)[0] < 1.05
+    assert measure_convergence(drifting)[0] > 1.5
 
 
 def test_quantities_that_never_change():
-    assert convergence(np.full((3, 10), 2.0)) == (1.0, 30.0, 30.0)
+    assert measure_convergence(np.full((3, 10), 2.0)) == (1.0, 30.0, 30.0)
 
 
 def test_chains_stuck_at_different_values():
     values = np.repeat([[1.0], [1.0], [2.0]], 10, axis=1)
-    assert convergence(values) == (math.inf, 3.0, 3.0)
-    assert convergence(np.repeat([[1.0, 2.0]], 5, axis=1)) == (math.inf, 2.0, 2.0)
+    assert measure_convergence(values) == (math.inf, 3.0, 3.0)
+    assert measure_convergence(np.repeat([[1.0, 2.0]], 5, axis=1)) == (math.inf, 2.0, 2.0)
 
 
 def test_two_values_equally_often_have_no_spread_to_fold():
     values = np.tile([2.0, 3.0, 3.0, 2.0], (4, 25))
-    rhat, bulk, tail = convergence(values)
+    rhat, bulk, tail = measure_convergence(values)
     assert rhat == pytest.approx(1, abs=0.02)
     assert math.isfinite(bulk)
     assert math.isfinite(tail)
@@ -83,7 +88,7 @@ def test_short_runs_have_no_diagnostics_but_no_error_either(n_draws):
 def test_values_that_are_no_numbers():
     values = autocorrelated(3, (2, 20))
     values[0, 0] = np.nan
-    assert all(math.isnan(x) for x in convergence(values))
+    assert all(math.isnan(x) for x in measure_convergence(values))
 
 
 def test_the_table(posterior):
@@ -104,7 +109,7 @@ def test_the_table(posterior):
 
 def test_entries_are_numbered_from_one():
     posterior = posterior_with(mu=np.zeros((1, 2, 2)), table=np.zeros((1, 2, 2, 1)))
-    names = list(quantities(posterior))
+    names = list(list_quantities(posterior))
     assert names[4:] == ["mu[1]", "mu[2]", "table[1,1]", "table[2,1]"]
 
 
@@ -116,8 +121,8 @@ def test_converged_wants_every_quantity():
     assert not posterior_with(delta=good, r=bad).converged()
     assert not posterior_with(delta=good).thin(10).converged()
     table = pl.DataFrame({"rhat": [1.0, math.nan], "ess_bulk": [500.0, math.nan]})
-    assert not converged(table)
-    assert converged(table.head(1))
+    assert not has_converged(table)
+    assert has_converged(table.head(1))
 
 
 def test_to_arviz(posterior):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kolchin.errors import DataError
-from kolchin.partitions import canonical, cluster_sizes
+from kolchin.partitions import cluster_sizes, make_canonical
 from kolchin.posterior import Draw, Posterior, draws
 
 
@@ -27,8 +27,8 @@ def test_labels_come_back_canonical(posterior_of, labels):
     assert posterior.labels.shape == labels.shape
     for c, chain in enumerate(labels):
         for t, draw in enumerate(chain):
-            assert posterior.labels[c, t].tolist() == canonical(draw).tolist()
-            assert posterior.partition(c, t).tolist() == canonical(draw).tolist()
+            assert posterior.labels[c, t].tolist() == make_canonical(draw).tolist()
+            assert posterior.partition(c, t).tolist() == make_canonical(draw).tolist()
     assert [p.tolist() for p in posterior] == posterior.labels.reshape(-1, labels.shape[2]).tolist()
     assert len(posterior) == labels.shape[0] * labels.shape[1]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kolchin.posterior.kernels import sort_run
+from kolchin.posterior.summary_kernels.sorted_sets import sort_run
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 4, 5, 13, 41, 1000])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kolchin.errors import DataError
-from kolchin.partitions import canonical
+from kolchin.partitions import make_canonical
 from kolchin.posterior import Posterior
 
 many_labels = st.tuples(st.integers(1, 2), st.integers(1, 12), st.integers(1, 9)).flatmap(
@@ -105,7 +105,7 @@ def test_a_stray_cluster_of_thousands(draw_of):
     assert posterior.links(0.01).rows() == [(0, 1, 1.0)]
     assert posterior.links(0.005).height == 2_500 * 2_499 // 2
     estimate = posterior.point_estimate()
-    assert estimate.tolist() == canonical(apart).tolist()
+    assert estimate.tolist() == make_canonical(apart).tolist()
     assert posterior.confidence(estimate)[:2] == pytest.approx(0.995)
 
 
@@ -114,9 +114,9 @@ def test_pairs_of_giant_clusters_are_left_out(posterior_of, monkeypatch):
 
     giant = [0] * 30 + [1, 1, 2, 3]
     posterior = posterior_of([[giant, giant]])
-    assert links.largest_listed(posterior) is None
+    assert links.find_largest_listed(posterior) is None
     assert posterior.links().height == 30 * 29 // 2 + 1
     monkeypatch.setattr(links, "PAIRS_BUDGET", 100)
     monkeypatch.setattr(links, "PAIRS_A_RECORD", 1)
-    assert links.largest_listed(posterior) == 29
+    assert links.find_largest_listed(posterior) == 29
     assert posterior.links().rows() == [(30, 31, 1.0)]

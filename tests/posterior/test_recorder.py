@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kolchin.errors import DataError
-from kolchin.partitions import canonical, clusters
+from kolchin.partitions import list_clusters, make_canonical
 from kolchin.posterior import Posterior, Recorder
 from kolchin.posterior.episodes import join_chains
-from kolchin.posterior.recorder import recorded, traces
+from kolchin.posterior.recorder import collect_posterior, collect_traces
 
 
 @st.composite
@@ -28,7 +28,7 @@ def histories(draw):
 def rings(labels, rng):
     """Write each cluster as a ring, in any order."""
     following = np.empty(len(labels), dtype=np.int32)
-    for cluster in clusters(labels):
+    for cluster in list_clusters(labels):
         members = rng.permutation(cluster)
         following[members] = np.roll(members, -1)
     return following
@@ -46,7 +46,7 @@ def record(recorder, history, first=0):
 
 def slow_episodes(history):
     """Follow every cluster from draw to draw."""
-    drawn = [{tuple(c) for c in clusters(labels) if len(c) > 1} for labels in history.tolist()]
+    drawn = [{tuple(c) for c in list_clusters(labels) if len(c) > 1} for labels in history.tolist()]
     whole = []
     for t, now in enumerate(drawn):
         for cluster in now - (drawn[t - 1] if t else set()):
@@ -79,12 +79,16 @@ def test_episodes_are_the_lives_of_clusters(history):
 @given(history=histories(), seed=st.integers(0, 99))
 def test_draws_come_back(posterior_of, history, seed):
     plain = record(Recorder(history.shape[1]), history)
-    assert recorded([plain], {}).labels[0].tolist() == [canonical(x).tolist() for x in history]
+    assert collect_posterior([plain], {}).labels[0].tolist() == [
+        make_canonical(x).tolist() for x in history
+    ]
     order = np.random.default_rng(seed).permutation(history.shape[1])
     other = record(Recorder(history.shape[1], order), history[:, order])
     assert_equal(other.chain(), plain.chain())
     assert_equal(posterior_of(history[None]).chains[0], plain.chain())
-    assert traces([plain], {}).parameters["mu"][0, :, 1].tolist() == list(range(len(history)))
+    assert collect_traces([plain], {}).parameters["mu"][0, :, 1].tolist() == list(
+        range(len(history))
+    )
 
 
 @given(history=histories(), data=st.data())
@@ -103,7 +107,7 @@ def test_parts_make_up_the_whole(posterior_of, history, data):
                 recorder.chain(cut - 1)
     whole = posterior_of(history[None])
     assert_equal(join_chains(parts), whole.chains[0])
-    for name, values in traces([recorder], {}).statistics.items():
+    for name, values in collect_traces([recorder], {}).statistics.items():
         assert values.tolist() == whole.statistics[name].tolist()
 
 
@@ -114,11 +118,11 @@ def test_a_recorder_goes_on_after_saved_draws(posterior_of, history, data):
     order = np.random.default_rng(2).permutation(n_records)
     before = record(Recorder(n_records, order), history[:cut, order])
     after = Recorder(n_records, order)
-    after.take(recorded([before], {}, 0, first), 0)
-    after.take(recorded([before], {}, first), 0)
+    after.take(collect_posterior([before], {}, 0, first), 0)
+    after.take(collect_posterior([before], {}, first), 0)
     record(after, history[cut:, order], cut)
     assert_equal(after.chain(first), posterior_of(history[None, first:]).chains[0])
-    known = traces([after], {})
+    known = collect_traces([after], {})
     assert known.parameters["delta"].tolist() == [list(range(n_draws))]
     for name, values in posterior_of(history[None]).statistics.items():
         assert known.statistics[name].tolist() == values.tolist()
@@ -154,8 +158,8 @@ def test_large_clusters_and_saving(tmp_path):
     rng = np.random.default_rng(3)
     history = rng.integers(0, 3, (6, 300))
     history[3:] = history[2]
-    posterior = recorded([record(Recorder(300), history)], {"seed": 1})
+    posterior = collect_posterior([record(Recorder(300), history)], {"seed": 1})
     posterior.save(tmp_path / "draws.npz")
     loaded = Posterior.load(tmp_path / "draws.npz")
     assert_equal(loaded.chains[0], posterior.chains[0])
-    assert loaded.labels[0].tolist() == [canonical(x).tolist() for x in history]
+    assert loaded.labels[0].tolist() == [make_canonical(x).tolist() for x in history]

@@ -9,13 +9,18 @@ import pytest
 from scipy import stats
 
 from kolchin.evaluation import evaluate
-from kolchin.posterior.scores import calibration, cluster_draws, evaluate_posterior, pairwise_draws
+from kolchin.posterior.scores import (
+    evaluate_posterior,
+    score_clusters_by_draw,
+    score_pairs_by_draw,
+    tabulate_calibration,
+)
 
 TRUTH = ["a", "a", "b", None, "b", "c", "d", "d", "d", None]
 
 
 def test_rates_of_every_draw(posterior):
-    rates = pairwise_draws(posterior, TRUTH) | cluster_draws(posterior, TRUTH)
+    rates = score_pairs_by_draw(posterior, TRUTH) | score_clusters_by_draw(posterior, TRUTH)
     assert len(rates) == 11
     for name, values in rates.items():
         for c in range(2):
@@ -28,7 +33,7 @@ def test_evaluate_has_estimates_and_posterior_means(posterior):
     result = posterior.evaluate(TRUTH)
     assert result["point_estimate"] == evaluate(posterior.point_estimate(), TRUTH).as_dict()
     assert result["paper_rule"] == evaluate(posterior.point_estimate("paper"), TRUTH).as_dict()
-    rates = pairwise_draws(posterior, TRUTH)
+    rates = score_pairs_by_draw(posterior, TRUTH)
     for name in ("precision", "recall", "f1", "fnr", "fdr"):
         summary = result["posterior"][name]
         assert summary["mean"] == pytest.approx(rates[name].mean())
@@ -60,7 +65,7 @@ def test_a_single_draw(posterior_of):
 def test_calibration_compares_probabilities_with_truth():
     pairs = {"record_a": [0, 0, 1, 4, 6], "record_b": [1, 2, 3, 5, 7]}
     links = pl.DataFrame({**pairs, "probability": [0.9, 0.02, 1.0, 0.4, 1.0]})
-    table = calibration(links, TRUTH, edges=(0.0, 0.5, 1.0))
+    table = tabulate_calibration(links, TRUTH, edges=(0.0, 0.5, 1.0))
     assert table["bin"].to_list() == ["0–0.5", "0.5–1"]
     assert table["n_pairs"].to_list() == [2, 2]
     assert table["share_true"].to_list() == [0.0, 1.0]
@@ -73,5 +78,5 @@ def test_calibration_compares_probabilities_with_truth():
 
 def test_an_empty_bin_has_no_share():
     empty = pl.DataFrame(schema={"record_a": pl.Int64, "record_b": pl.Int64, "probability": float})
-    table = calibration(empty, TRUTH, edges=(0.0, 1.0))
+    table = tabulate_calibration(empty, TRUTH, edges=(0.0, 1.0))
     assert table.row(0) == ("0–1", 0, None, None, None, None)

@@ -6,7 +6,7 @@ import pytest
 import kolchin as kp
 from kolchin.posterior import summaries
 from kolchin.posterior.draws import Draw, Posterior
-from kolchin.posterior.summaries import portions_of, summarise
+from kolchin.posterior.summaries import cut_into_portions, summarise
 
 
 def drawn(n_groups=40, n_draws=30, seed=1):
@@ -36,7 +36,7 @@ def whole():
 
 
 def test_portions_are_posteriors_of_their_own(whole):
-    found = list(portions_of(whole, np.arange(200), 3))
+    found = list(cut_into_portions(whole, np.arange(200), 3))
     assert len(found) == 3
     assert np.array_equal(np.sort(np.concatenate([one.records for one in found])), np.arange(200))
     for records, some, sources, _ in found:

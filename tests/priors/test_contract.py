@@ -10,7 +10,7 @@ import pytest
 import kolchin as kp
 from kolchin import priors
 from kolchin.cli import PriorName
-from kolchin.partitions import all_partitions, canonical
+from kolchin.partitions import list_partitions, make_canonical
 from kolchin.priors.base import Prior
 
 N_RECORDS = 5
@@ -35,16 +35,16 @@ def largest_fault(log_prob: Callable[..., float], prior: Prior, given: dict[str,
     """
     log_join, log_open = prior.weights(N_RECORDS, **given)
     faults = [0.0]
-    for labels in all_partitions(N_RECORDS):
+    for labels in list_partitions(N_RECORDS):
         for record in range(N_RECORDS):
             others = np.delete(labels, record)
             alone = labels.copy()
             alone[record] = N_RECORDS
-            opened = log_prob(canonical(alone), **given) - log_open[len(set(others.tolist()))]
+            opened = log_prob(make_canonical(alone), **given) - log_open[len(set(others.tolist()))]
             for cluster in sorted(set(others.tolist())):
                 joined = np.where(np.arange(N_RECORDS) == record, cluster, labels)
                 joining = log_join[int((others == cluster).sum())]
-                after = log_prob(canonical(joined), **given)
+                after = log_prob(make_canonical(joined), **given)
                 if np.isfinite(opened) and (np.isfinite(after) or np.isfinite(joining)):
                     faults.append(abs(after - joining - opened))
     return float(max(faults))
@@ -83,8 +83,8 @@ def test_wrong_weights_would_be_seen(name: str) -> None:
 def test_nothing_but_the_sizes_matters(name: str) -> None:
     make, given = PRIORS[name]
     prior, rng = make(), np.random.default_rng(1)
-    for labels in all_partitions(N_RECORDS):
-        shuffled = canonical(rng.permutation(labels))
+    for labels in list_partitions(N_RECORDS):
+        shuffled = make_canonical(rng.permutation(labels))
         assert prior.log_prob(shuffled, **given) == prior.log_prob(labels, **given)
 
 
@@ -93,7 +93,7 @@ def test_draws_are_partitions_that_the_seed_repeats(name: str) -> None:
     make, _ = PRIORS[name]
     first = make().draw(40, 1)
     assert first.shape == (40,)
-    assert np.array_equal(canonical(first), first)
+    assert np.array_equal(make_canonical(first), first)
     assert np.array_equal(make().draw(40, 1), first)
     assert not np.array_equal(make().draw(40, 2), first)
 

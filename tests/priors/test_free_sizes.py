@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from kolchin.partitions import all_partitions, size_counts
+from kolchin.partitions import list_partitions, size_counts
 from kolchin.priors.free_sizes import FreeSizes
 
 
@@ -15,7 +15,7 @@ def probabilities_of_sizes(
 ) -> dict[tuple[int, ...], float]:
     """Add up P(C, N) of NBD, mu integrated out, over the partitions with the same sizes."""
     totals: dict[tuple[int, ...], float] = {}
-    for labels in all_partitions(n_records):
+    for labels in list_partitions(n_records):
         counts = size_counts(labels)[1:]
         n_clusters = int(counts.sum())
         log_p = math.lgamma(n_clusters + alpha) + n_clusters * math.log(q)

@@ -7,7 +7,7 @@ import polars as pl
 
 import kolchin as kp
 from kolchin.records.columns.column_texts import Texts
-from kolchin.report import Content
+from kolchin.report import ReportContent
 from kolchin.simulation import simulate_paper
 
 QUANTILES = {"q05": 0.05, "q50": 0.5, "q95": 0.95}
@@ -18,7 +18,7 @@ def texts(columns) -> Texts:
 
 
 @cache
-def sampled() -> Content:
+def sampled() -> ReportContent:
     """Return what a short run on the simulated survey finds."""
     table = simulate_paper("italy", delta=0.02, seed=1)
     columns = [name for name in table.columns if name not in ("rec_id", "ent_id")]
@@ -40,7 +40,7 @@ def sampled() -> Content:
     draws = posterior.diagnostics()
     evaluation = posterior.evaluate(table["ent_id"])
     truth = table["ent_id"].to_numpy()
-    return Content(
+    return ReportContent(
         title="italy.csv",
         summary={
             "n_records": table.height,
@@ -88,7 +88,7 @@ def sampled() -> Content:
     )
 
 
-def large(n_records: int = 100_000) -> Content:
+def large(n_records: int = 100_000) -> ReportContent:
     """Return a made-up result for many records; nothing is sampled."""
     rng = np.random.default_rng(2)
     sizes = rng.choice([1, 2, 3, 4, 7], size=n_records, p=[0.8, 0.14, 0.04, 0.015, 0.005])
@@ -99,7 +99,7 @@ def large(n_records: int = 100_000) -> Content:
     kinds = ["Text", "Text", "Categorical", "Date", "Text"]
     n_entities = float(entity[-1] + 1)
     probability = rng.beta(0.4, 0.3, size=n_records)
-    return Content(
+    return ReportContent(
         title="customers_2024.parquet",
         summary={
             "n_records": n_records,
@@ -184,7 +184,7 @@ def large(n_records: int = 100_000) -> Content:
     )
 
 
-def tiny(**changes) -> Content:
+def tiny(**changes) -> ReportContent:
     """Return a result of three records without links, truth or convergence."""
     content = {
         "title": "three.csv",
@@ -229,7 +229,7 @@ def tiny(**changes) -> Content:
         "sizes": pl.DataFrame({"size": [1], "mean": [3.0], "q05": [3.0], "q95": [3.0]}),
         "traces": {"n_entities": np.full((2, 3), 3.0)},
     }
-    return Content(**(content | changes))
+    return ReportContent(**(content | changes))
 
 
 HOSTILE = (
@@ -237,7 +237,7 @@ HOSTILE = (
 )
 
 
-def hostile() -> Content:
+def hostile() -> ReportContent:
     """Return a result in which every text that a user can give tries to break out."""
     other = HOSTILE + "\x00\u202e"
     summary = dict(tiny().summary) | {

@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 
 import kolchin as kp
-from kolchin.comparison.compared_pairs import Parts
-from kolchin.report import Content
+from kolchin.comparison.compared_pairs import PairParts
+from kolchin.report import ReportContent
 from kolchin.resolution.running.session import is_finished
-from kolchin.resolution.tables.input_table import Input
+from kolchin.resolution.tables.input_table import InputTable
 
 NAMES = ("anna", "berta", "carla", "dora", "emma", "frieda", "gerda", "hanna", "ida", "jana")
 SHORT = {"chains": 2, "draws": 20, "seed": 3}
@@ -153,7 +153,7 @@ def test_inputs_keep_kinds_cuts_and_values(tmp_path):
     result = kp.resolve(people(), fields=fields, chains=1, draws=2, seed=1, progress=False)
     given = result._given
     given.save(tmp_path)
-    again = Input.load(tmp_path).records
+    again = InputTable.load(tmp_path).records
     assert again.vocabularies == given.records.vocabularies
     assert [type(v[0]) for v in again.vocabularies] == [str, str, date, float, str]
     assert again.fields == given.records.fields
@@ -166,7 +166,7 @@ def test_inputs_keep_frequencies_where_values_are_categories(tmp_path):
     result = kp.resolve(people(), fields=fields, **how)
     assert "delta" in result.summary()["parameters"]
     result._given.save(tmp_path)
-    again = Input.load(tmp_path).records
+    again = InputTable.load(tmp_path).records
     assert again.fields[0] == kp.Categorical("sex")
     assert again.frequencies[0].tolist() == [0.6, 0.4]
     with pytest.raises(kp.ModelError, match="'sex' can only be given with likelihood"):
@@ -210,7 +210,7 @@ def test_keys_are_checked(keys, words):
 
 
 def test_the_report_knows_the_candidates(result, monkeypatch):
-    seen: list[Content] = []
+    seen: list[ReportContent] = []
     monkeypatch.setattr("kolchin.report.render", lambda content: seen.append(content) or "")
     result.page()
     summary = json.loads(json.dumps(seen[0].summary))
@@ -223,7 +223,7 @@ def test_a_pair_that_was_not_compared_is_told(result, monkeypatch):
     comparisons = result._model.comparisons
     pairs, which = comparisons.pairs, comparisons.parts.which
     without = ~np.all(pairs == [1, 2], axis=1)
-    fewer = dataclasses.replace(comparisons, parts=Parts.of(pairs[without], which[without]))
+    fewer = dataclasses.replace(comparisons, parts=PairParts.of(pairs[without], which[without]))
     monkeypatch.setattr(result._model, "comparisons", fewer)
     told = result.explain(1, 2)
     assert "not compared" in told.fields["compared"].to_list()

@@ -9,7 +9,8 @@ from typer.testing import CliRunner
 import kolchin as kp
 from kolchin.cli import app
 from kolchin.errors import DataError
-from kolchin.resolution.tables.changed_rows import Asked, grown
+from kolchin.resolution.tables.changed_rows import ChangeRequest, change_table
+from kolchin.sampling import updating
 from kolchin.simulation.people import simulate_people
 
 HOW = {"chains": 2, "draws": 60, "seed": 1, "progress": False}
@@ -81,6 +82,31 @@ def test_records_are_changed_and_taken_out(people, before):
     assert set(after.events["event"]) & {"removed", "shrank"}
 
 
+def test_changed_rows_keep_what_the_file_has_no_column_for(people, before):
+    table, _ = people
+    rows = table[:2].select("city", "rec_id").with_columns(city=pl.lit("Newtown"))
+    rows = pl.concat([rows, rows[:1].with_columns(rec_id=pl.lit(9000, pl.Int64))])
+    found = change_table(before._given, ChangeRequest(rows, key="rec_id")).given
+    texts = dict(zip(found.ids.to_list(), found.texts.frame().to_dicts(), strict=True))
+    for old in table[:2].to_dicts():
+        assert texts[old["rec_id"]]["city"] == "Newtown"
+        assert texts[old["rec_id"]]["last_name"] == old["last_name"]
+    assert texts[9000]["last_name"] is None
+    assert "changed ones keep theirs" in " ".join(found.notes)
+
+
+def test_what_people_said_stays_with_the_id_of_a_changed_record(people, tmp_path):
+    table, _ = people
+    one, two, gone = table["rec_id"][:3].to_list()
+    how = {**HOW, "id": "rec_id", "same": [(one, two)], "different": [(one, gone)]}
+    before = kp.resolve(table[:300], **how)
+    changed = table[:1].with_columns(city=pl.lit("Newtown"))
+    after = before.update(changed, key="rec_id", delete=[gone])
+    entity = dict(zip(after.entities["record"], after.entities["entity"], strict=True))
+    assert entity[one] == entity[two]
+    assert [one[2] for one in after._settings.known] == ["same"]
+
+
 def test_nothing_new_changes_nothing(people, before):
     after = before.update(people[0][:0], delete=[])
     assert after.entities["entity"].equals(before.entities["entity"])
@@ -98,6 +124,33 @@ def test_updates_follow_each_other(people, before, monkeypatch):
     assert two.first_free >= one.first_free >= before.first_free
     kept = pl.Series(one.entities["entity"]).is_in(two.entities["entity"].implode())
     assert kept.mean() > 0.97
+
+
+def chances(posterior):
+    """The probability of each pair of records."""
+    table = np.zeros((posterior.n_records,) * 2)
+    links = posterior.links(0.0)
+    table[links["record_a"], links["record_b"]] = links["probability"]
+    return table
+
+
+def test_links_are_those_of_all_drawn_anew_with_the_same_parameters(people, before, monkeypatch):
+    """They differ from two such runs by no more than these from each other, for chance alone."""
+    after = before.update(people[0][N_OLD:])
+    monkeypatch.setattr(updating, "LEAST_LOG_ODDS", np.inf)
+    blind = before.update(people[0][N_OLD:])  # in which no added record reaches a known one
+    monkeypatch.setattr(updating, "FIRST_STEPS", 200)
+    everywhere = np.full(600, -1), np.ones(600, dtype=bool)
+    one, other = (
+        chances(updating.updated(before.posterior, after._model, *everywhere, seed))
+        for seed in (1, 2)
+    )
+    asked = (one + other) > 0
+    noise = np.abs(one - other)[asked].mean()
+    assert 0 < noise < 0.05
+    middle = (one + other) / 2
+    assert np.abs(chances(after.posterior) - middle)[asked].mean() < 1.3 * noise
+    assert np.abs(chances(blind.posterior) - middle)[asked].mean() > 3 * noise
 
 
 def test_when_parameters_are_due_is_said(people, before):
@@ -173,7 +226,9 @@ def test_new_rows_may_come_from_a_database(before, people, tmp_path):
         texts = new.with_columns(pl.all().cast(pl.String))
         connection.executemany(f"INSERT INTO fresh VALUES ({marks})", texts.iter_rows())
         connection.commit()
-    found = grown(before._given, Asked(f"sqlite:///{tmp_path}/crm.db", table="fresh"))
+    found = change_table(
+        before._given, ChangeRequest(f"sqlite:///{tmp_path}/crm.db", table="fresh")
+    )
     assert found.given.ids.to_list() == table["rec_id"].to_list()
     assert found.row_before.tolist() == [*range(N_OLD), *[-1] * 50]
     assert found.given.texts["phone"][N_OLD:].null_count() == 50

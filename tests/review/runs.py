@@ -6,10 +6,10 @@ import polars as pl
 from kolchin.posterior import Posterior
 from kolchin.posterior.draws import Draw
 from kolchin.records.columns.column_texts import Texts
-from kolchin.review import Content
-from kolchin.review.answers_file import Answer, AnswersFile, now
-from kolchin.review.desk import Desk
-from kolchin.review.queues import group_questions, pair_questions
+from kolchin.review import ReviewContent
+from kolchin.review.answers_file import Answer, AnswersFile, read_clock
+from kolchin.review.desk import ReviewDesk
+from kolchin.review.queues import make_group_questions, make_pair_questions
 
 
 def draw(*clusters):
@@ -34,7 +34,7 @@ def content_in(folder, n_pairs=4):
             "city": ["Rome" if k % 2 else "Roma" for k in range(first + 3)],
         }
     )
-    return Content(
+    return ReviewContent(
         title="people.csv",
         directory=folder,
         ids=pl.Series([f"r{k}" for k in range(first + 3)]),
@@ -49,11 +49,11 @@ def content_in(folder, n_pairs=4):
 
 def desk_in(folder, reviewer="ann", n_pairs=4):
     content = content_in(folder, n_pairs)
-    queues = {"pairs": pair_questions(content), "groups": group_questions(content)}
-    return Desk(content, queues, reviewer)
+    queues = {"pairs": make_pair_questions(content), "groups": make_group_questions(content)}
+    return ReviewDesk(content, queues, reviewer)
 
 
 def write_many(path, who):
     file = AnswersFile(path)
     for k in range(50):
-        file.append([Answer(f"{k}", 'a "b"\n', "same", who, now(), "pairs")])
+        file.append([Answer(f"{k}", 'a "b"\n', "same", who, read_clock(), "pairs")])

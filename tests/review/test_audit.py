@@ -4,10 +4,16 @@ import numpy as np
 import pytest
 from runs import content_in
 
-from kolchin.review.answers_file import Answer, now
-from kolchin.review.audit import audit_questions, audit_words, draw_sample, estimates, read_audit
-from kolchin.review.desk import Desk
-from kolchin.review.strata import Stratum, precision, recall
+from kolchin.review.answers_file import Answer, read_clock
+from kolchin.review.audit import (
+    describe_audit,
+    draw_sample,
+    estimate_audit,
+    make_audit_questions,
+    read_audit,
+)
+from kolchin.review.desk import ReviewDesk
+from kolchin.review.strata import Stratum, estimate_precision, estimate_recall
 
 STRATA = [(900, 0.93), (200, 0.7), (80, 0.4)], [(60, 0.5), (150, 0.3), (300, 0.1)]
 ASKED = [60, 30, 15], [15, 20, 30]
@@ -30,36 +36,36 @@ def test_intervals_cover_what_they_say():
     times, covered = 1000, np.zeros(2)
     for _ in range(times):
         one, two = audit(rng, listed, ASKED[0]), audit(rng, apart, ASKED[1])
-        for k, found in enumerate((precision(one), recall(one, two))):
+        for k, found in enumerate((estimate_precision(one), estimate_recall(one, two))):
             covered[k] += found.low <= truth[k] <= found.high
     assert (covered / times >= 0.85).all(), covered
     assert (covered / times <= 0.95).all(), covered
 
 
 def test_a_census_leaves_no_doubt():
-    found = recall([Stratum(10, 10, 9)], [Stratum(5, 5, 3)])
+    found = estimate_recall([Stratum(10, 10, 9)], [Stratum(5, 5, 3)])
     assert found == pytest.approx((9 / 12,) * 3)
-    assert precision([Stratum(10, 10, 9)]) == pytest.approx((0.9,) * 3)
+    assert estimate_precision([Stratum(10, 10, 9)]) == pytest.approx((0.9,) * 3)
 
 
 def test_the_sample_is_kept_and_tells(tmp_path):
     content = content_in(tmp_path, 40)
-    questions = audit_questions(content, 40, seed=1)
+    questions = make_audit_questions(content, 40, seed=1)
     assert len(questions) == 40
-    assert audit_questions(content, 40, seed=2) == questions
+    assert make_audit_questions(content, 40, seed=2) == questions
     assert read_audit(tmp_path) is None
-    desk = Desk(content, {"audit": questions}, "ann")
+    desk = ReviewDesk(content, {"audit": questions}, "ann")
     for k in range(len(questions)):
         desk.answer("audit", k, "different")
     found = read_audit(tmp_path)
     assert (found["answered"], found["precision"]["estimate"]) == (40, 0)
     assert found["precision"]["disagrees"]
-    assert any("the two disagree" in line for line in audit_words(found))
+    assert any("the two disagree" in line for line in describe_audit(found))
 
 
 def test_answers_of_other_queues_are_no_part_of_it(tmp_path):
     kept = draw_sample(content_in(tmp_path), 20, seed=1)
     pair = kept["strata"][0]["pairs"][0]
-    line = Answer(*pair, "same", "ann", now(), "pairs")
-    assert estimates(kept, [line]) is None
-    assert estimates(kept, [line, line._replace(queue="audit")])["answered"] == 1
+    line = Answer(*pair, "same", "ann", read_clock(), "pairs")
+    assert estimate_audit(kept, [line]) is None
+    assert estimate_audit(kept, [line, line._replace(queue="audit")])["answered"] == 1

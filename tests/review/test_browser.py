@@ -10,9 +10,17 @@ import pytest
 from runs import content_in, desk_in
 
 from kolchin.review.answers_file import AnswersFile
-from kolchin.review.desk import Desk
-from kolchin.review.queues import PAIRS, Question, group_questions, pair_questions
-from kolchin.review.server import Review
+from kolchin.review.desk import ReviewDesk
+from kolchin.review.queues import (
+    AGAIN,
+    PAIRS,
+    Question,
+    make_again_questions,
+    make_group_questions,
+    make_pair_questions,
+)
+from kolchin.review.rates import estimate_rate
+from kolchin.review.server import ReviewServer
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
@@ -71,7 +79,7 @@ def wait_for(page, words):
 
 
 def test_answers_by_keys_and_undo(page_of, tmp_path):
-    with Review(desk_in(tmp_path)) as served:
+    with ReviewServer(desk_in(tmp_path)) as served:
         page = page_of(served)
         assert "believes" not in page.inner_text("main")
         page.keyboard.press("s")
@@ -92,7 +100,7 @@ def test_answers_by_keys_and_undo(page_of, tmp_path):
 
 
 def test_answers_by_mouse_and_who_does_not_belong(page_of, tmp_path):
-    with Review(desk_in(tmp_path)) as served:
+    with ReviewServer(desk_in(tmp_path)) as served:
         page = page_of(served)
         page.click("#different")
         wait_for(page, "you said different")
@@ -109,7 +117,10 @@ def test_answers_by_mouse_and_who_does_not_belong(page_of, tmp_path):
 
 
 def test_two_windows_lose_nothing_and_see_each_other(page_of, tmp_path):
-    with Review(desk_in(tmp_path, "ann")) as one, Review(desk_in(tmp_path, "bob")) as two:
+    with (
+        ReviewServer(desk_in(tmp_path, "ann")) as one,
+        ReviewServer(desk_in(tmp_path, "bob")) as two,
+    ):
         ann, bob = page_of(one), page_of(two)
         for page, key in ((ann, "s"), (bob, "d"), (ann, "s"), (bob, "d")):
             page.keyboard.press(key)
@@ -126,7 +137,7 @@ def test_two_windows_lose_nothing_and_see_each_other(page_of, tmp_path):
 
 @pytest.mark.parametrize("width", [360, 390])
 def test_on_a_phone_nothing_is_too_wide(page_of, tmp_path, width):
-    with Review(desk_in(tmp_path)) as served:
+    with ReviewServer(desk_in(tmp_path)) as served:
         page = page_of(served, width, 740)
         for queue in ("pairs", "groups"):
             page.click(f"[data-queue={queue}]")
@@ -142,11 +153,29 @@ def test_on_a_phone_nothing_is_too_wide(page_of, tmp_path, width):
         wait_for(page, "you said same")
 
 
+def test_pairs_are_asked_again_without_what_was_said(page_of, tmp_path):
+    content = content_in(tmp_path, 12)
+    pairs = make_pair_questions(content)
+    desk = ReviewDesk(content, {PAIRS: pairs}, "ann")
+    for number in range(10):
+        desk.answer(PAIRS, number, "same")
+    again = make_again_questions(content, AnswersFile(tmp_path / "answers.csv").read())
+    with ReviewServer(ReviewDesk(content, {PAIRS: pairs, AGAIN: again}, "ann")) as served:
+        page = page_of(served)
+        page.click("[data-queue=again]")
+        wait_for(page, "how often two answers differ")
+        assert "You said" not in page.inner_text("main")
+        page.keyboard.press("d")
+        wait_for(page, "1 of 10 answered")
+    rate = estimate_rate(AnswersFile(tmp_path / "answers.csv").read())
+    assert (rate.n_pairs, rate.n_disagreeing) == (1, 1)
+
+
 def test_ten_thousand_open_pairs(page_of, tmp_path):
     content = content_in(tmp_path, n_pairs=10_000)
     questions = [Question(PAIRS, (2 * k, 2 * k + 1), 0.4, 0.8, 0.4) for k in range(10_000)]
-    desk = Desk(content, {PAIRS: questions}, "ann")
-    with Review(desk) as served:
+    desk = ReviewDesk(content, {PAIRS: questions}, "ann")
+    with ReviewServer(desk) as served:
         began = time.monotonic()
         page = page_of(served)
         wait_for(page, "of 10,000")
@@ -172,16 +201,16 @@ class Recount:
         time.sleep(self.held)
         self.counted = len(AnswersFile(self.folder / "answers.csv").read())
         content = content_in(self.folder, 4)
-        pairs = pair_questions(content)[::-1]
-        return content, {"pairs": pairs, "groups": group_questions(content)}
+        pairs = make_pair_questions(content)[::-1]
+        return content, {"pairs": pairs, "groups": make_group_questions(content)}
 
 
 def test_a_button_lets_answers_count(page_of, tmp_path):
     recount = Recount(tmp_path)
     recount.held = 1.0
     content = content_in(tmp_path)
-    queues = {"pairs": pair_questions(content), "groups": group_questions(content)}
-    with Review(Desk(content, queues, "ann", recount)) as served:
+    queues = {"pairs": make_pair_questions(content), "groups": make_group_questions(content)}
+    with ReviewServer(ReviewDesk(content, queues, "ann", recount)) as served:
         page, other = page_of(served), page_of(served)
         assert not page.is_visible("#count")
         page.keyboard.press("s")

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from kolchin.review.answers_file import Answer
-from kolchin.review.rates import answers_that_count, reviewers_rate
+from kolchin.review.rates import choose_answers, estimate_rate
 
 
 def said(*lines):
@@ -16,7 +16,7 @@ def said(*lines):
 
 
 def test_without_a_pair_asked_twice_the_rate_is_that_of_its_prior():
-    rate = reviewers_rate(said(("a", "b", "same", "ann", "pairs")))
+    rate = estimate_rate(said(("a", "b", "same", "ann", "pairs")))
     assert rate.n_pairs == 0
     assert rate.mean == pytest.approx(0.05, abs=1e-3)
     low, high = stats.beta(1, 19).ppf([0.05, 0.95])
@@ -29,7 +29,7 @@ def test_disagreement_raises_it_and_agreement_lowers_it():
         (a, b, "different" if who == "bob" and int(b) % 2 else w, who, q)
         for a, b, w, who, q in agree
     ]
-    low, high = reviewers_rate(said(*agree)), reviewers_rate(said(*half))
+    low, high = estimate_rate(said(*agree)), estimate_rate(said(*half))
     assert low.mean < 0.03 < 0.1 < high.mean
     assert (low.n_pairs, low.n_disagreeing) == (20, 0)
     assert (high.n_pairs, high.n_disagreeing) == (20, 10)
@@ -47,16 +47,16 @@ def test_the_rate_is_found_again():
             for who in ("ann", "bob"):
                 right = rng.random() >= rate
                 lines.append(("a", f"{k}", "same" if truth == right else "different", who, "pairs"))
-        found = reviewers_rate(said(*lines))
+        found = estimate_rate(said(*lines))
         inside += found.low <= rate <= found.high
     assert 168 <= inside <= 192
 
 
 def test_a_correction_is_no_second_answer_but_another_queue_is():
     lines = ("a", "b", "same", "ann", "pairs"), ("b", "a", "different", "ann", "pairs")
-    assert reviewers_rate(said(*lines)).n_pairs == 0
+    assert estimate_rate(said(*lines)).n_pairs == 0
     again = (*lines, ("a", "b", "same", "ann", "audit"))
-    assert reviewers_rate(said(*again))[3:] == (1, 1)
+    assert estimate_rate(said(*again))[3:] == (1, 1)
 
 
 def test_the_last_answer_of_each_reviewer_counts_and_unsure_does_not():
@@ -69,5 +69,5 @@ def test_the_last_answer_of_each_reviewer_counts_and_unsure_does_not():
         ("b", "gone", "same", "ann", "pairs"),
     )
     rows = {"a": 0, "b": 1, "c": 2}
-    known = answers_that_count(said(*lines), rows, 0.05)
+    known = choose_answers(said(*lines), rows, 0.05)
     assert known == ((0, 1, "different", 0.05), (0, 1, "same", 0.05))

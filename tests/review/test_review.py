@@ -10,12 +10,12 @@ from runs import content_in, desk_in, write_many
 
 from kolchin.errors import DataError
 from kolchin.records.columns.column_texts import Texts
-from kolchin.review.answers_file import Answer, AnswersFile, latest, now, pair_of
-from kolchin.review.desk import Desk
+from kolchin.review.answers_file import Answer, AnswersFile, find_latest, make_pair, read_clock
+from kolchin.review.desk import ReviewDesk
 from kolchin.review.other_labels import read_labels
-from kolchin.review.queues import again_questions, pair_questions
-from kolchin.review.rates import reviewers_rate
-from kolchin.review.server import Review
+from kolchin.review.queues import make_again_questions, make_pair_questions
+from kolchin.review.rates import estimate_rate
+from kolchin.review.server import ReviewServer
 
 
 def lines(folder):
@@ -43,9 +43,9 @@ def test_undo_is_appended_and_brings_back_what_stood(desk, tmp_path):
     desk.answer("pairs", 0, "same")
     desk.answer("pairs", 0, "different")
     desk.undo("pairs", 0)
-    assert [one.answer for one in latest(lines(tmp_path)).values()] == ["same"]
+    assert [one.answer for one in find_latest(lines(tmp_path)).values()] == ["same"]
     desk.undo()
-    assert latest(lines(tmp_path)) == {}
+    assert find_latest(lines(tmp_path)) == {}
     assert len(lines(tmp_path)) == 4
     assert desk.state()["queues"][0]["answered"] == 0
     assert desk.undo()["question"] is None
@@ -54,12 +54,12 @@ def test_undo_is_appended_and_brings_back_what_stood(desk, tmp_path):
 def test_undo_in_one_queue_leaves_what_was_said_in_another(desk, tmp_path):
     desk.answer("pairs", 0, "same")
     asked = desk.queues["pairs"][0]
-    audit = Desk(desk.content, {"audit": [asked._replace(queue="audit")]}, "ann")
+    audit = ReviewDesk(desk.content, {"audit": [asked._replace(queue="audit")]}, "ann")
     audit.answer("audit", 0, "different")
     audit.undo("audit", 0)
-    (standing,) = latest(lines(tmp_path)).values()
+    (standing,) = find_latest(lines(tmp_path)).values()
     assert (standing.answer, standing.queue) == ("same", "pairs")
-    assert latest([one for one in lines(tmp_path) if one.of_queue == "audit"]) == {}
+    assert find_latest([one for one in lines(tmp_path) if one.of_queue == "audit"]) == {}
     assert audit.state()["queues"][0]["answered"] == 0
 
 
@@ -71,7 +71,7 @@ def test_who_does_not_belong_is_different_from_all_others(desk, tmp_path):
     assert said == {(("r10", "r8"), "different"), (("r10", "r9"), "different")}
     assert desk.questions("groups", 0, 1)["questions"][0]["marked"] == (10,)
     desk.answer("groups", 0, "same")
-    standing = {one.pair: one.answer for one in latest(lines(tmp_path)).values()}
+    standing = {one.pair: one.answer for one in find_latest(lines(tmp_path)).values()}
     assert standing[("r8", "r9")] == standing[("r10", "r9")] == "same"
     assert standing[("r10", "r8")] == "unsure"
 
@@ -82,35 +82,35 @@ def test_another_reviewer_sees_what_is_done_and_keeps_an_answer_of_their_own(des
     desk.answer("pairs", 0, "same")
     assert other.state()["queues"][0]["next"] == 1
     other.answer("pairs", 0, "different")
-    assert len(latest(lines(tmp_path))) == 2
+    assert len(find_latest(lines(tmp_path))) == 2
 
 
 def test_pairs_that_were_answered_once_are_asked_again(tmp_path):
     content = content_in(tmp_path, 12)
-    desk = Desk(content, {"pairs": pair_questions(content)}, "ann")
+    desk = ReviewDesk(content, {"pairs": make_pair_questions(content)}, "ann")
     for number in range(9):
         desk.answer("pairs", number, "same")
-    assert again_questions(content, lines(tmp_path)) == []  # of so few none
+    assert make_again_questions(content, lines(tmp_path)) == []  # of so few none
     desk.answer("pairs", 9, "different")
     desk.answer("pairs", 10, "unsure")
-    again = again_questions(content, lines(tmp_path))
+    again = make_again_questions(content, lines(tmp_path))
     assert len(again) == 10
-    second = Desk(content, {"pairs": desk.queues["pairs"], "again": again}, "ann")
+    second = ReviewDesk(content, {"pairs": desk.queues["pairs"], "again": again}, "ann")
     state = second.state()["queues"]
     assert [one["answered"] for one in state] == [11, 0]
     assert "how often people err" in state[1]["words"]
     (shown,) = second.questions("again", 0, 1)["questions"]
     assert (shown["answer"], shown["probability"], shown["reviewers"]) == (None, None, [])
-    assert reviewers_rate(lines(tmp_path)).n_pairs == 0
+    assert estimate_rate(lines(tmp_path)).n_pairs == 0
     said = {one.pair: one.answer for one in lines(tmp_path)}
-    first = pair_of(*(one["name"] for one in shown["records"]))
+    first = make_pair(*(one["name"] for one in shown["records"]))
     other = {"same": "different", "different": "same"}[said[first]]
     second.answer("again", 0, other)
-    rate = reviewers_rate(lines(tmp_path))
+    rate = estimate_rate(lines(tmp_path))
     assert (rate.n_pairs, rate.n_disagreeing) == (1, 1)
-    assert len(again_questions(content, lines(tmp_path))) == 9
+    assert len(make_again_questions(content, lines(tmp_path))) == 9
     second.undo()
-    assert reviewers_rate(lines(tmp_path)).n_pairs == 0
+    assert estimate_rate(lines(tmp_path)).n_pairs == 0
 
 
 def test_two_writers_lose_nothing(tmp_path):
@@ -121,23 +121,23 @@ def test_two_writers_lose_nothing(tmp_path):
         worker.start()
     for worker in workers:
         worker.join()
-    assert len(latest(AnswersFile(path).read())) == 100
+    assert len(find_latest(AnswersFile(path).read())) == 100
     assert path.read_text().startswith("record_a,record_b,answer,reviewer,time,queue\n")
 
 
 def test_half_a_line_costs_only_itself(tmp_path):
     path = tmp_path / "answers.csv"
-    AnswersFile(path).append([Answer("1", "2", "same", "x", now(), "pairs")])
+    AnswersFile(path).append([Answer("1", "2", "same", "x", read_clock(), "pairs")])
     with path.open("a") as file:
         file.write('3,"4')
-    AnswersFile(path).append([Answer("5", "6", "same", "x", now(), "pairs")])
+    AnswersFile(path).append([Answer("5", "6", "same", "x", read_clock(), "pairs")])
     assert [one.pair for one in AnswersFile(path).read()] == [("1", "2"), ("5", "6")]
 
 
 def test_only_who_knows_the_address_on_this_machine_is_answered(desk, tmp_path):
     said = {"queue": "pairs", "number": 0, "answer": "same"}
     evil = {"Host": "evil.example"}
-    with Review(desk) as served, httpx.Client() as client:
+    with ReviewServer(desk) as served, httpx.Client() as client:
         here, root = served.address, f"http://127.0.0.1:{served.port}/"
         assert client.get(here).status_code == 200
         assert client.get(f"{root}other/").status_code == 404
@@ -157,7 +157,7 @@ def test_only_who_knows_the_address_on_this_machine_is_answered(desk, tmp_path):
 
 
 def test_it_serves_on_this_machine_and_ends(desk):
-    with Review(desk) as served:
+    with ReviewServer(desk) as served:
         assert served.address.startswith(f"http://127.0.0.1:{served.port}/")
         assert httpx.get(served.address).status_code == 200
     with pytest.raises(httpx.ConnectError):

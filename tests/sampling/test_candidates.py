@@ -7,7 +7,7 @@ import kolchin as kp
 from kolchin import kernels
 from kolchin.likelihoods import categorical_candidates
 from kolchin.likelihoods.categorical_candidates import choose_keys, hash_fields
-from kolchin.partitions import clashing
+from kolchin.partitions import find_clashing
 from kolchin.sampling.problem import make_kernel_data
 from kolchin.sampling.proposals.candidates import find_candidate_pairs
 
@@ -29,7 +29,7 @@ def check_sources(model):
     for free, kept in zip(
         found(model), found(kp.Model(model.records, sources=sources)), strict=True
     ):
-        wrong = clashing(sources, free)
+        wrong = find_clashing(sources, free)
         assert wrong.any()
         assert as_set(kept) == as_set(free[~wrong])
 

@@ -6,7 +6,7 @@ from stepping import Stepper
 
 import kolchin as kp
 from kolchin import kernels
-from kolchin.partitions import canonical, size_counts
+from kolchin.partitions import make_canonical, size_counts
 from kolchin.sampling.state import ensure_statistics
 
 PRIORS = [
@@ -31,7 +31,7 @@ def labels_of(chain):
             record = following[record]
         assert labels[record] == n or labels[n] != n
     assert np.array_equal(np.sort(following), np.arange(following.size))
-    return canonical(labels)
+    return make_canonical(labels)
 
 
 @pytest.mark.parametrize("prior", PRIORS, ids=repr)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import kolchin as kp
-from kolchin.partitions import canonical
+from kolchin.partitions import make_canonical
 from kolchin.sampling.moves import chaperones
 from kolchin.sampling.run import chain
 
@@ -83,7 +83,7 @@ class TestDraws:
         for labels, n_clusters in zip(
             posterior, posterior.statistics["n_clusters"].ravel(), strict=True
         ):
-            assert np.array_equal(labels, canonical(labels))
+            assert np.array_equal(labels, make_canonical(labels))
             assert labels.max() + 1 == n_clusters
 
     @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kolchin as kp
-from kolchin.posterior.recorder import recorded
+from kolchin.posterior.recorder import collect_posterior
 from kolchin.sampling import layout
 from kolchin.sampling.moves import chaperones
 from kolchin.sampling.run import chain
@@ -55,7 +55,7 @@ def check_stopped_often(model, monkeypatch):
         first = run.kept // 5 * 5
         saved = dict(pack_run(run, first))
         assert not any(array.dtype.hasobject for array in saved.values())
-        parts.append(recorded([one.draws for one in run.chains], {}, held, first))
+        parts.append(collect_posterior([one.draws for one in run.chains], {}, held, first))
         held = first
         run = begun(model, seed=8)
         restore(run, saved, parts)
@@ -63,7 +63,7 @@ def check_stopped_often(model, monkeypatch):
     assert stops > 2
     with pytest.raises(kp.DataError, match="no longer held"):
         run.posterior()
-    parts.append(recorded([one.draws for one in run.chains], {}, held))
+    parts.append(collect_posterior([one.draws for one in run.chains], {}, held))
     ours, theirs = whole.posterior(), parts[0].extended(*parts[1:])
     assert np.array_equal(ours.labels, theirs.labels)
     assert np.array_equal(ours.log_joint, theirs.log_joint)

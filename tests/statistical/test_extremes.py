@@ -9,7 +9,7 @@ import pytest
 from stepping import Stepper
 
 import kolchin as kp
-from kolchin.partitions import all_partitions, size_counts
+from kolchin.partitions import list_partitions, size_counts
 from kolchin.priors.base import SizeCounts
 
 N_MOVES = 4000
@@ -28,7 +28,7 @@ def test_rare_sizes_leave_the_others_exact(log_rare, rare_size):
     log_mu[rare_size - 1] = log_rare
     with np.errstate(over="ignore"):
         chain.set_prior(values | {"log_mu": log_mu})
-    states = list(all_partitions(4))
+    states = list(list_partitions(4))
     log_weight = np.array(
         [
             model.prior.log_prob_counts(

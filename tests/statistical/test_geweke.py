@@ -19,7 +19,7 @@ from scipy.special import gammaln
 from stepping import Stepper
 
 import kolchin as kp
-from kolchin.partitions import canonical, cluster_sizes
+from kolchin.partitions import cluster_sizes, make_canonical
 from kolchin.sampling.layout import Layout
 from kolchin.sampling.moves.attach import AttachMove
 from kolchin.sampling.proposals.attach_lists import build_attach_lists
@@ -89,7 +89,7 @@ def direct_draws(direct, rng, prior, tied):
 def successive_draws(direct, rng, prior, tied, loose, believed_delta, state, delta, codes):
     """Yield the states of one chain of the engine that starts at a direct draw."""
     records = kp.Records.from_codes(codes, FREQUENCIES)
-    labels = canonical(state.labels)
+    labels = make_canonical(state.labels)
     prior_values, own_values = None, {"delta": np.array(delta)}
     for _ in range(N_STEPS):
         model = kp.Model(dataclasses.replace(records, codes=codes), prior, believed_delta, tied)
@@ -121,7 +121,7 @@ def labels_of(following):
         while labels[record] < 0:
             labels[record] = n
             record = following[record]
-    return canonical(labels)
+    return make_canonical(labels)
 
 
 def z_scores(direct, prior, tied, seed, engine_prior=None, believed_delta=DELTA, loose=LOOSE):

@@ -9,13 +9,18 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from kolchin.comparison.blocking.blocked_pairs import Keys, put_order
-from kolchin.comparison.blocking.keys import ORDER, RANK, SCANNED, Section, hashed
-from kolchin.comparison.blocking.pair_budget import Gathering, Used, distinct, list_neighbours
-from kolchin.comparison.kernels import count_pairs, list_pairs, unpack_pairs
-from kolchin.comparison.kinds.preparing import Prepared
-from kolchin.store import Shelf
-from kolchin.workplace import held, here
+from kolchin.comparison.blocking.blocked_pairs import KeySelection, put_order
+from kolchin.comparison.blocking.keys import ORDER, RANK, SCANNED, Section, hash_blocks
+from kolchin.comparison.blocking.pair_budget import (
+    KeyUse,
+    PairBudget,
+    list_neighbours,
+    sort_distinct,
+)
+from kolchin.comparison.kinds.preparing import PreparedField
+from kolchin.comparison.pair_kernels.blocks import count_pairs, list_pairs, unpack_pairs
+from kolchin.store import StoreShelf
+from kolchin.workplace import fetch_held, work_here
 
 MARKS = (1 << 22) - 1
 """Blocks with an added record are marked by so many bits of theirs; few others have the same."""
@@ -25,19 +30,19 @@ LIMIT, WINDOW = 200, 2
 
 
 def added_candidates(
-    prepared: Sequence[Prepared],
+    prepared: Sequence[PreparedField],
     is_added: NDArray[np.bool_],
-    used: Sequence[Used],
+    used: Sequence[KeyUse],
     given: Sequence[Sequence[str]] = (),
 ) -> NDArray[np.int32]:
     """Return pairs with an added record that some key finds, sorted, each once.
 
     ``used`` are the keys that the others were compared by, ``given`` those of users.
     """
-    work, n_records = here(), is_added.size
-    shelf = Shelf(work.store)
+    work, n_records = work_here(), is_added.size
+    shelf = StoreShelf(work.store)
     put_order(prepared, shelf)
-    keys = Keys(prepared, shelf, Gathering(work, n_records, 1), 0.0)
+    keys = KeySelection(prepared, shelf, PairBudget(work, n_records, 1), 0.0)
     reach = {one.key: (one.limit, one.window) for one in used}
     found = [np.empty(0, dtype=np.int64)]
     for key in keys.named(reach, given):
@@ -49,7 +54,7 @@ def added_candidates(
         low, high = np.divmod(pairs, n_records)
         found.append(pairs[is_added[low] | is_added[high]])
     shelf.clear()
-    listed: NDArray[np.int32] = unpack_pairs(distinct(np.concatenate(found)), n_records)[0]
+    listed: NDArray[np.int32] = unpack_pairs(sort_distinct(np.concatenate(found)), n_records)[0]
     return listed
 
 
@@ -58,7 +63,7 @@ def _in_blocks(
 ) -> NDArray[np.int64]:
     """List the pairs of blocks that have an added record, packed as low * n_records + high."""
     packed = _packed(section, is_added)
-    records = held(section.store, ORDER)[packed & ((1 << section.shift) - 1)]
+    records = fetch_held(section.store, ORDER)[packed & ((1 << section.shift) - 1)]
     packed >>= section.shift
     out = np.empty(int(count_pairs(packed, np.array([limit]), window)[0, 0]), dtype=np.int64)
     n = list_pairs(packed, records, section.n_records, limit, window, out)
@@ -67,14 +72,14 @@ def _in_blocks(
 
 def _packed(section: Section, is_added: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Return the blocks that may have an added record, as sections do, and the places in them."""
-    store, key, rank = section.store, section.key, held(section.store, RANK)
+    store, key, rank = section.store, section.key, fetch_held(section.store, RANK)
     marked = np.zeros(MARKS + 1, dtype=bool)
     scanned = []
     for first in range(0, key.size, SCANNED):
         last = min(first + SCANNED, key.size)
-        blocks = hashed(key.blocks(store, first, last), 63 - section.shift)
+        blocks = hash_blocks(key.blocks(store, first, last), 63 - section.shift)
         inside = slice(first, last)
-        records = inside if key.records is None else held(store, key.records)[inside]
+        records = inside if key.records is None else fetch_held(store, key.records)[inside]
         marked[blocks[is_added[records] & (blocks >= 0)] & MARKS] = True
         scanned.append((blocks, records))
     found = [np.empty(0, dtype=np.int64)]
@@ -95,5 +100,5 @@ def all_with_added(is_added: NDArray[np.bool_]) -> NDArray[np.int32]:
     every, added = np.arange(is_added.size), np.flatnonzero(is_added)
     low = np.minimum(added[:, None], every).ravel()
     high = np.maximum(added[:, None], every).ravel()
-    packed = distinct((low * is_added.size + high)[low < high])
+    packed = sort_distinct((low * is_added.size + high)[low < high])
     return np.column_stack(np.divmod(packed, is_added.size)).astype(np.int32)

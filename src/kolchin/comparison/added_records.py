@@ -12,23 +12,23 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kolchin.comparison.added_pairs import added_candidates, all_with_added
-from kolchin.comparison.blocking.blocked_pairs import find
-from kolchin.comparison.blocking.pair_budget import together
-from kolchin.comparison.comparing import tools_for
+from kolchin.comparison.blocking.blocked_pairs import find_candidates
+from kolchin.comparison.blocking.pair_budget import merge_pairs
+from kolchin.comparison.comparing import prepare_tools
 from kolchin.comparison.comparisons import Comparisons
 from kolchin.comparison.kinds.base import Levels
-from kolchin.comparison.kinds.preparing import Prepared, prepare_all
-from kolchin.comparison.levels.level_chances import Bands, bands_of
-from kolchin.comparison.levels.repeated_words import mark_told
-from kolchin.comparison.levels.swapped_values import couple_of
+from kolchin.comparison.kinds.preparing import PreparedField, prepare_all
+from kolchin.comparison.levels.level_chances import Bands, make_bands
+from kolchin.comparison.levels.repeated_words import mark_repeated_words
+from kolchin.comparison.levels.swapped_values import make_couple
 from kolchin.records import Records
-from kolchin.workplace import here
+from kolchin.workplace import work_here
 
 MOST_WITH_ADDED = 5_000_000
 """So many pairs with an added record are all compared, where all pairs were before."""
 
 
-class Added(NamedTuple):
+class AddedPairs(NamedTuple):
     """Pairs i < j with an added record, sorted, their levels and bands by field; who shows what."""
 
     pairs: NDArray[np.int32]
@@ -43,24 +43,26 @@ def compare_added(
     records: Records,
     is_added: NDArray[np.bool_],
     keys: Sequence[Sequence[str]] = (),
-) -> Added:
+) -> AddedPairs:
     """Find and compare the candidate pairs that have an added record.
 
     ``known`` are the comparisons of the records ``before``; ``records`` are all there are now.
     """
-    prepared = mark_told(prepare_all(records, None))
+    prepared = mark_repeated_words(prepare_all(records, None))
     used = [one for one in prepared if one.comparing is not None]
-    earlier = [one for one in mark_told(prepare_all(before, None)) if one.comparing is not None]
-    bands = [_as_before(old, new) for old, new in zip(earlier, used, strict=True)]
-    couples = tuple(couple_of(used, f, g) for f, g in known.swappable)
-    pairs = _pairs_of(prepared, known, is_added, keys)
-    tools = tools_for(used, couples, bands, len(pairs))
+    earlier = [
+        one for one in mark_repeated_words(prepare_all(before, None)) if one.comparing is not None
+    ]
+    bands = [_keep_earlier_bands(old, new) for old, new in zip(earlier, used, strict=True)]
+    couples = tuple(make_couple(used, f, g) for f, g in known.swappable)
+    pairs = _list_pairs(prepared, known, is_added, keys)
+    tools = prepare_tools(used, couples, bands, len(pairs))
     shows = np.column_stack([one.codes >= 0 for one in used])
-    return Added(pairs, *tools.outcomes(pairs), shows)
+    return AddedPairs(pairs, *tools.outcomes(pairs), shows)
 
 
-def _pairs_of(
-    prepared: Sequence[Prepared],
+def _list_pairs(
+    prepared: Sequence[PreparedField],
     known: Comparisons,
     is_added: NDArray[np.bool_],
     keys: Sequence[Sequence[str]],
@@ -75,18 +77,18 @@ def _pairs_of(
         return added_candidates(prepared, is_added, known.report.keys, keys)
     if n_added * n_records <= MOST_WITH_ADDED:
         return all_with_added(is_added)
-    work = here()
-    candidates = find(prepared, keys, work)
+    work = work_here()
+    candidates = find_candidates(prepared, keys, work)
     assert candidates.found is not None
-    pairs, _ = together(work.store, candidates.found, n_records, 0, n_records)
+    pairs, _ = merge_pairs(work.store, candidates.found, n_records, 0, n_records)
     work.store.delete(*candidates.names)
     kept: NDArray[np.int32] = np.ascontiguousarray(pairs[is_added[pairs].any(axis=1)])
     return kept
 
 
-def _as_before(old: Prepared, new: Prepared) -> Bands:
+def _keep_earlier_bands(old: PreparedField, new: PreparedField) -> Bands:
     """Return the bands of forms by how frequent they were; forms that were not there are rare."""
-    bands = bands_of(old.counts)
+    bands = make_bands(old.counts)
     known = pl.DataFrame({"form": old.forms, "band": bands.of_form})
     found = pl.DataFrame({"form": new.forms}).join(
         known, on="form", how="left", maintain_order="left"

@@ -6,35 +6,35 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kolchin.comparison.distinct_rows import counted
-from kolchin.comparison.pairs_by_record import Pairs, places_of
+from kolchin.comparison.distinct_rows import count_numbers
+from kolchin.comparison.pairs_by_record import PairArray, find_places
 from kolchin.engines.here import Here
-from kolchin.store import Memory, Store
-from kolchin.workplace import Work
+from kolchin.store import MemoryStore, Store
+from kolchin.workplace import Workplace
 
 Numbers = NDArray[np.int32]
 
 
-class Part(NamedTuple):
+class PairPart(NamedTuple):
     """Some pairs i < j, sorted, and which outcome each of them has."""
 
-    pairs: Pairs
+    pairs: PairArray
     which: Numbers
 
 
-class Place(NamedTuple):
+class PairPlace(NamedTuple):
     """Where a part is: its pairs and their outcomes are two objects of a store."""
 
     store: Store
     pairs: str
     which: str
 
-    def get(self) -> Part:
+    def get(self) -> PairPart:
         """Return the part."""
-        return Part(self.store.get(self.pairs), self.store.get(self.which))
+        return PairPart(self.store.get(self.pairs), self.store.get(self.which))
 
 
-class Parts:
+class PairParts:
     """All parts, where a store has them; few are in memory at a time, unless that is the store.
 
     Parameters
@@ -48,46 +48,46 @@ class Parts:
     """
 
     def __init__(
-        self, places: Sequence[Place], bounds: NDArray[np.int64], counts: NDArray[np.int64]
+        self, places: Sequence[PairPlace], bounds: NDArray[np.int64], counts: NDArray[np.int64]
     ) -> None:
         self.places = tuple(places)
         self.bounds = bounds
         self.counts = counts
 
     @classmethod
-    def of(cls, pairs: Pairs, which: Numbers) -> "Parts":
+    def of(cls, pairs: PairArray, which: Numbers) -> "PairParts":
         """Make one part of sorted pairs."""
-        store = Memory()
+        store = MemoryStore()
         store.put("pairs", pairs)
         store.put("which", which)
         last = int(pairs[:, 0].max(initial=0)) + 1
-        counts = counted(which, int(which.max(initial=-1)) + 1)
-        return cls([Place(store, "pairs", "which")], np.array([0, last]), counts)
+        counts = count_numbers(which, int(which.max(initial=-1)) + 1)
+        return cls([PairPlace(store, "pairs", "which")], np.array([0, last]), counts)
 
-    def beside(self, work: Work | None) -> Work:
+    def find_workplace(self, work: Workplace | None) -> Workplace:
         """Return where the parts can be worked on: an engine that has them in its store, or here.
 
         A model that was made in this process may be sampled on an engine.
         """
         store = self.places[0].store
-        return work if work is not None and work.store == store else Work(Here(), store)
+        return work if work is not None and work.store == store else Workplace(Here(), store)
 
-    def __iter__(self) -> Iterator[Part]:
+    def __iter__(self) -> Iterator[PairPart]:
         return (place.get() for place in self.places)
 
     def __len__(self) -> int:
         return len(self.places)
 
     @property
-    def pairs(self) -> Pairs:
+    def pairs(self) -> PairArray:
         """All pairs, put together."""
-        pairs: Pairs = _together([part.pairs for part in self])
+        pairs: PairArray = _concatenate([part.pairs for part in self])
         return pairs
 
     @property
     def which(self) -> Numbers:
         """The outcomes of all pairs, put together."""
-        which: Numbers = _together([part.which for part in self])
+        which: Numbers = _concatenate([part.which for part in self])
         return which
 
     def outcomes_of(self, wanted: NDArray[np.integer[Any]]) -> Numbers:
@@ -102,13 +102,13 @@ class Parts:
         for k in np.unique(inside[inside < len(self)]):
             part = self.places[k].get()
             (rows,) = np.nonzero(inside == k)
-            places = places_of(part.pairs, wanted[rows])
+            places = find_places(part.pairs, wanted[rows])
             found = places >= 0
             result[rows[found]] = part.which[places[found]]
         return result
 
 
-def _together(arrays: list[Any]) -> Any:
+def _concatenate(arrays: list[Any]) -> Any:
     """Put arrays together; one alone is as good as it is."""
     if len(arrays) == 1:
         return arrays[0]

@@ -10,19 +10,23 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kolchin.comparison.blocking.blocked_pairs import Candidates
-from kolchin.comparison.blocking.pair_budget import Found, together
-from kolchin.comparison.compared_pairs import Parts, Place
+from kolchin.comparison.blocking.blocked_pairs import CandidatePairs
+from kolchin.comparison.blocking.pair_budget import FoundPairs, merge_pairs
+from kolchin.comparison.compared_pairs import PairParts, PairPlace
 from kolchin.comparison.distinct_rows import find_distinct_rows
-from kolchin.comparison.kinds.base import Codes, Comparing, Levels
-from kolchin.comparison.kinds.preparing import Prepared
-from kolchin.comparison.levels.level_chances import Bands, bands_of_pairs
-from kolchin.comparison.levels.pair_levels import Frequent, compare_pairs, frequent_forms
-from kolchin.comparison.levels.swapped_values import Couple, mark_swapped
+from kolchin.comparison.kinds.base import Codes, Comparer, Levels
+from kolchin.comparison.kinds.preparing import PreparedField
+from kolchin.comparison.levels.level_chances import Bands, find_bands_of_pairs
+from kolchin.comparison.levels.pair_levels import (
+    FrequentForms,
+    compare_pairs,
+    tabulate_frequent_forms,
+)
+from kolchin.comparison.levels.swapped_values import ColumnCouple, mark_swapped
 from kolchin.errors import ModelError
 from kolchin.store import Store
-from kolchin.threads import over_ranges
-from kolchin.workplace import Work, held
+from kolchin.threads import call_over_ranges
+from kolchin.workplace import Workplace, fetch_held
 
 RECORDS_A_PORTION = 1 << 17
 AT_ONCE = 32
@@ -31,13 +35,13 @@ AT_ONCE = 32
 TOOLS = "tools"
 
 
-class Tools(NamedTuple):
+class ComparisonTools(NamedTuple):
     """All that comparing takes: by field how, the frequent forms and the codes; couples; bands."""
 
-    comparing: list[Comparing]
-    frequent: list[Frequent]
+    comparing: list[Comparer]
+    frequent: list[FrequentForms]
     codes: list[Codes]
-    couples: tuple[Couple, ...]
+    couples: tuple[ColumnCouple, ...]
     bands: tuple[Bands, ...]
 
     def outcomes(self, pairs: NDArray[np.int32]) -> tuple[Levels, Levels]:
@@ -51,27 +55,29 @@ class Tools(NamedTuple):
         def write(first: int, last: int) -> None:
             for f, (codes, of_field) in enumerate(zip(self.codes, self.bands, strict=True)):
                 part = pairs[first:last], levels[first:last, f], self.comparing[f].different
-                bands[first:last, f] = bands_of_pairs(of_field, codes, *part)
+                bands[first:last, f] = find_bands_of_pairs(of_field, codes, *part)
 
-        over_ranges(write, len(pairs))
+        call_over_ranges(write, len(pairs))
         return levels, bands
 
 
-def tools_for(
-    used: Sequence[Prepared],
-    couples: tuple[Couple, ...],
+def prepare_tools(
+    used: Sequence[PreparedField],
+    couples: tuple[ColumnCouple, ...],
     bands: Sequence[Bands],
     n_pairs: int,
-) -> Tools:
+) -> ComparisonTools:
     """Return what it takes to compare about so many pairs."""
     kinds = [one.comparing for one in used if one.comparing is not None]
     codes = [one.codes for one in used]
-    frequent = [frequent_forms(kind, of, n_pairs) for kind, of in zip(kinds, codes, strict=True)]
-    light = [_light(kind) for kind in kinds]
-    return Tools(light, frequent, codes, couples, tuple(bands))
+    frequent = [
+        tabulate_frequent_forms(kind, of, n_pairs) for kind, of in zip(kinds, codes, strict=True)
+    ]
+    light = [_lighten(kind) for kind in kinds]
+    return ComparisonTools(light, frequent, codes, couples, tuple(bands))
 
 
-def _light(comparing: Comparing) -> Comparing:
+def _lighten(comparing: Comparer) -> Comparer:
     """Leave the text of forms behind, which only functions of users look at."""
     if comparing.custom:
         return comparing
@@ -80,20 +86,20 @@ def _light(comparing: Comparing) -> Comparing:
     return light
 
 
-class Portion(NamedTuple):
+class RecordRange(NamedTuple):
     """Candidates whose smaller record is in a range; without ``found`` these are all pairs."""
 
     store: Store
-    found: tuple[Found, ...] | None
+    found: tuple[FoundPairs, ...] | None
     n_records: int
     first: int
     last: int
     number: int
 
     @property
-    def place(self) -> Place:
+    def place(self) -> PairPlace:
         """Where the portion's pairs and outcomes will be."""
-        return Place(self.store, f"pairs-{self.number}", f"which-{self.number}")
+        return PairPlace(self.store, f"pairs-{self.number}", f"which-{self.number}")
 
     @property
     def own(self) -> str:
@@ -103,25 +109,25 @@ class Portion(NamedTuple):
     def pairs(self) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
         """Return the candidates, and how many keys found each."""
         if self.found is not None:
-            return together(self.store, self.found, self.n_records, self.first, self.last)
+            return merge_pairs(self.store, self.found, self.n_records, self.first, self.last)
         pairs = np.column_stack(np.triu_indices(self.n_records, 1)).astype(np.int32)
         inside = (pairs[:, 0] >= self.first) & (pairs[:, 0] < self.last)
         return pairs[inside], np.ones(np.count_nonzero(inside), dtype=np.uint8)
 
 
-class Compared(NamedTuple):
+class ComparisonResult(NamedTuple):
     """What came out of comparing: levels and bands of each outcome, and the pairs that have it.
 
     ``counts`` are how many pairs have an outcome, and how many of these one or two keys found.
     """
 
-    parts: Parts
+    parts: PairParts
     levels: Levels
     bands: Levels
     counts: NDArray[np.int64]
 
 
-class Own(NamedTuple):
+class RangeResult(NamedTuple):
     """What came out of comparing the pairs of one portion."""
 
     which: NDArray[np.int32]
@@ -130,27 +136,29 @@ class Own(NamedTuple):
     counts: NDArray[np.int64]
 
 
-def compared(work: Work, candidates: Candidates, tools: Tools) -> Compared:
+def compare_candidates(
+    work: Workplace, candidates: CandidatePairs, tools: ComparisonTools
+) -> ComparisonResult:
     """Compare all candidates; what was found by keys is deleted."""
     if not work.is_here:
         _check_sendable(tools.comparing)
     n_records = tools.codes[0].size
     bounds = np.append(np.arange(0, n_records, RECORDS_A_PORTION), n_records)
     portions = [
-        Portion(work.store, candidates.found, n_records, int(first), int(last), number)
+        RecordRange(work.store, candidates.found, n_records, int(first), int(last), number)
         for number, (first, last) in enumerate(itertools.pairwise(bounds))
     ]
     work.store.put(TOOLS, tools)
-    work.run(_compare, portions)
+    work.run(_compare_range, portions)
     work.store.delete(TOOLS, *candidates.names)
-    levels, bands, counts, numbers = _numbered(portions)
+    levels, bands, counts, numbers = _number_outcomes(portions)
     work.run(_renumber, list(zip(portions, numbers, strict=True)))
     work.store.delete(*(one.own for one in portions))
-    parts = Parts([one.place for one in portions], bounds, counts[:, 0])
-    return Compared(parts, levels, bands, counts)
+    parts = PairParts([one.place for one in portions], bounds, counts[:, 0])
+    return ComparisonResult(parts, levels, bands, counts)
 
 
-def _check_sendable(comparing: Sequence[Comparing]) -> None:
+def _check_sendable(comparing: Sequence[Comparer]) -> None:
     """Refuse functions of users that workers could not find."""
     for one in comparing:
         try:
@@ -163,25 +171,28 @@ def _check_sendable(comparing: Sequence[Comparing]) -> None:
             ) from error
 
 
-def _compare(portion: Portion) -> None:
+def _compare_range(portion: RecordRange) -> None:
     """Compare the candidates of a portion, and write down what came out."""
-    tools: Tools = held(portion.store, TOOLS)
+    tools: ComparisonTools = fetch_held(portion.store, TOOLS)
     pairs, n_found = portion.pairs()
     levels, bands = tools.outcomes(pairs)
     rows, which = find_distinct_rows([*levels.T, *bands.T])
-    counts = [np.bincount(which, weights=seen, minlength=rows.size) for seen in _seen(n_found)]
-    own = Own(which, levels[rows], bands[rows], np.column_stack(counts).astype(np.int64))
+    counts = [
+        np.bincount(which, weights=seen, minlength=rows.size)
+        for seen in _mark_shown_levels(n_found)
+    ]
+    own = RangeResult(which, levels[rows], bands[rows], np.column_stack(counts).astype(np.int64))
     pairs.setflags(write=False)
     portion.store.put(portion.place.pairs, pairs)
     portion.store.put(portion.own, own)
 
 
-def _seen(n_found: NDArray[np.uint8]) -> list[NDArray[np.bool_]]:
+def _mark_shown_levels(n_found: NDArray[np.uint8]) -> list[NDArray[np.bool_]]:
     return [np.ones(n_found.size, dtype=np.bool_), n_found == 1, n_found == 2]
 
 
-def _numbered(
-    portions: Sequence[Portion],
+def _number_outcomes(
+    portions: Sequence[RecordRange],
 ) -> tuple[Levels, Levels, NDArray[np.int64], list[NDArray[np.int32]]]:
     """Give outcomes numbers by first appearance; return them, and those of each portion's own.
 
@@ -192,7 +203,9 @@ def _numbered(
     counts = np.empty((0, 3), dtype=np.int64)
     numbers: list[NDArray[np.int32]] = []
     for first in range(0, len(portions), AT_ONCE):
-        some: list[Own] = [one.store.get(one.own) for one in portions[first : first + AT_ONCE]]
+        some: list[RangeResult] = [
+            one.store.get(one.own) for one in portions[first : first + AT_ONCE]
+        ]
         every_level = np.concatenate([levels, *(own.levels for own in some)])
         every_band = np.concatenate([bands, *(own.bands for own in some)])
         rows, which = find_distinct_rows([*every_level.T, *every_band.T])
@@ -206,10 +219,10 @@ def _numbered(
     return levels, bands, counts.astype(np.int64), numbers
 
 
-def _renumber(given: tuple[Portion, NDArray[np.int32]]) -> None:
+def _renumber(given: tuple[RecordRange, NDArray[np.int32]]) -> None:
     """Write which outcome each pair has."""
     portion, numbers = given
-    own: Own = portion.store.get(portion.own)
+    own: RangeResult = portion.store.get(portion.own)
     which = numbers[own.which]
     which.setflags(write=False)
     portion.store.put(portion.place.which, which)

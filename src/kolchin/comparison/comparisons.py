@@ -8,31 +8,31 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kolchin.comparison.blocking.blocked_pairs import Candidates, find
-from kolchin.comparison.blocking.missed_links import likely_links, missed_share
-from kolchin.comparison.blocking.pair_budget import Used
-from kolchin.comparison.compared_pairs import Parts
-from kolchin.comparison.comparing import Compared, compared, tools_for
+from kolchin.comparison.blocking.blocked_pairs import CandidatePairs, find_candidates
+from kolchin.comparison.blocking.missed_links import estimate_missed_share, find_likely_links
+from kolchin.comparison.blocking.pair_budget import KeyUse
+from kolchin.comparison.compared_pairs import PairParts
+from kolchin.comparison.comparing import ComparisonResult, compare_candidates, prepare_tools
 from kolchin.comparison.kinds.base import MISSING, Floats, Levels
-from kolchin.comparison.kinds.preparing import Prepared, prepare_all
+from kolchin.comparison.kinds.preparing import PreparedField, prepare_all
 from kolchin.comparison.levels.level_chances import (
     Bands,
-    agreeing_pairs,
-    bands_of,
-    chances,
-    random_pairs,
+    count_agreeing_pairs,
+    draw_random_pairs,
+    estimate_chances,
+    make_bands,
 )
-from kolchin.comparison.levels.repeated_words import mark_told
+from kolchin.comparison.levels.repeated_words import mark_repeated_words
 from kolchin.comparison.levels.swapped_values import (
     SWAPPED,
-    Couple,
-    chance_of_swapped,
-    couples_of,
-    with_swapped,
+    ColumnCouple,
+    add_swapped_level,
+    choose_couples,
+    estimate_swapped_chance,
 )
 from kolchin.records import Records
 from kolchin.records.fields.declarations import Field
-from kolchin.workplace import Work, here
+from kolchin.workplace import Workplace, work_here
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,7 +55,7 @@ class CandidateReport:
 
     n_records: int
     n_pairs: int
-    keys: tuple[Used, ...]
+    keys: tuple[KeyUse, ...]
     n_likely: int
     missed: float
 
@@ -111,7 +111,7 @@ class Comparisons:
     """
 
     fields: tuple[Field, ...]
-    parts: Parts
+    parts: PairParts
     outcomes: Levels
     outcome_bands: Levels
     found: NDArray[np.int64]
@@ -143,14 +143,14 @@ class Comparisons:
         bands: Levels = self.outcome_bands[self.parts.which]
         return bands
 
-    def judged(self, likely: NDArray[np.bool_]) -> Self:
+    def judge_links(self, likely: NDArray[np.bool_]) -> Self:
         """Return the same with a report by which these outcomes are of likely links.
 
         At first every field counts as if it were independent of the others. Whoever has learnt
         which are not, as a model does, judges better: the unrelated of a household share much.
         """
         n_likely, once, twice = self.found[likely].sum(axis=0).tolist()
-        missed = missed_share(n_likely, once, twice, len(self.report.keys))
+        missed = estimate_missed_share(n_likely, once, twice, len(self.report.keys))
         report = dataclasses.replace(self.report, n_likely=n_likely, missed=missed)
         return dataclasses.replace(self, report=report)
 
@@ -174,7 +174,7 @@ def compare(
     keys: Sequence[Sequence[str]] | None = None,
     seed: int = 0,
     tell: Callable[[str], None] | None = None,
-    work: Work | None = None,
+    work: Workplace | None = None,
 ) -> Comparisons:
     """Find the pairs of records that may be of one entity, and compare their fields.
 
@@ -203,40 +203,40 @@ def compare(
     >>> [compared.level_names[0][level] for level in compared.levels[:2, 0]]
     ['mistyped', 'different']
     """
-    tell = tell or _silent
-    work = work or here()
+    tell = tell or _say_nothing
+    work = work or work_here()
     tell("finding candidate pairs")
-    prepared = mark_told(prepare_all(records, fields))
-    candidates = find(prepared, keys or (), work)
+    prepared = mark_repeated_words(prepare_all(records, fields))
+    candidates = find_candidates(prepared, keys or (), work)
     about = "" if candidates.found is None else "about "
     tell(f"comparing {about}{candidates.n_pairs:,} candidate pairs")
     used = [one for one in prepared if one.comparing is not None]
-    couples = couples_of(used)
-    bands = [bands_of(one.counts) for one in used]
-    tools = tools_for(used, couples, bands, candidates.n_pairs)
-    found = compared(work, candidates, tools)
+    couples = choose_couples(used)
+    bands = [make_bands(one.counts) for one in used]
+    tools = prepare_tools(used, couples, bands, candidates.n_pairs)
+    found = compare_candidates(work, candidates, tools)
     rng = np.random.default_rng(seed)
-    return _assembled(used, couples, bands, candidates, found, rng)
+    return _assemble(used, couples, bands, candidates, found, rng)
 
 
-def _silent(words: str) -> None:
+def _say_nothing(words: str) -> None:
     """Tell nothing."""
 
 
-def _assembled(
-    used: Sequence[Prepared],
-    couples: Sequence[Couple],
+def _assemble(
+    used: Sequence[PreparedField],
+    couples: Sequence[ColumnCouple],
     bands: Sequence[Bands],
-    candidates: Candidates,
-    compared: Compared,
+    candidates: CandidatePairs,
+    compared: ComparisonResult,
     rng: np.random.Generator,
 ) -> Comparisons:
     """Add what chance does, and what the keys may have missed."""
     n_records = used[0].codes.size
-    random = random_pairs(n_records, rng)
+    random = draw_random_pairs(n_records, rng)
     comparing = [one.comparing for one in used if one.comparing is not None]
     levels = [
-        chances(kind, one, of_field, random)
+        estimate_chances(kind, one, of_field, random)
         for kind, one, of_field in zip(comparing, used, bands, strict=True)
     ]
     u = [of_field.of_level for of_field in levels]
@@ -245,7 +245,7 @@ def _assembled(
     agrees = [kind.agrees for kind in comparing]
     for couple in couples:
         f = couple.fields[0]
-        u[f] = with_swapped(u[f], chance_of_swapped(couple, random, rng))
+        u[f] = add_swapped_level(u[f], estimate_swapped_chance(couple, random, rng))
         names[f] = (*names[f][:-1], SWAPPED, names[f][-1])
         agrees[f] = np.insert(agrees[f], -1, True)
         in_band[f] = np.insert(in_band[f], -1, 0.0, axis=0)
@@ -264,9 +264,9 @@ def _assembled(
         band_u=band_u,
         band_m=band_m,
         in_band=tuple(in_band),
-        together=agreeing_pairs([one.codes for one in used], rng),
+        together=count_agreeing_pairs([one.codes for one in used], rng),
         shows=np.column_stack([one.codes >= 0 for one in used]),
         report=CandidateReport(n_records, n_pairs, candidates.keys, 0, 0.0),
     )
-    likely = likely_links(compared.levels, compared.bands, tuple(u), band_u, band_m, n_records)
-    return whole.judged(likely)
+    likely = find_likely_links(compared.levels, compared.bands, tuple(u), band_u, band_m, n_records)
+    return whole.judge_links(likely)

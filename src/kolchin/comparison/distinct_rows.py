@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kolchin.comparison.kernels import number_keys
-from kolchin.threads import over_ranges
+from kolchin.comparison.pair_kernels.key_numbers import number_keys
+from kolchin.threads import call_over_ranges
 
 Numbers = NDArray[np.int32]
 
@@ -41,13 +41,13 @@ def find_distinct_rows(
             part ^= part >> np.uint64(32)
         part >>= np.uint64(1)
 
-    over_ranges(mix, n_rows, RANGE, threads)
+    call_over_ranges(mix, n_rows, RANGE, threads)
     which = np.empty(n_rows, dtype=np.int32)
     rows: NDArray[np.int64] = number_keys(keys.view(np.int64), which)
     return rows, which
 
 
-def counted(numbers: Numbers, n: int, threads: int | None = None) -> NDArray[np.int64]:
+def count_numbers(numbers: Numbers, n: int, threads: int | None = None) -> NDArray[np.int64]:
     """Count how often each number below n is there, a range at a time: NumPy copies what it counts.
 
     >>> counted(np.array([2, 0, 2], dtype=np.int32), 4).tolist()
@@ -58,6 +58,6 @@ def counted(numbers: Numbers, n: int, threads: int | None = None) -> NDArray[np.
         return np.bincount(numbers[first:last], minlength=n)
 
     total = np.zeros(n, dtype=np.int64)
-    for part in over_ranges(count, numbers.size, COUNTED, threads):
+    for part in call_over_ranges(count, numbers.size, COUNTED, threads):
         total += part
     return total

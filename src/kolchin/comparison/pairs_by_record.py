@@ -6,19 +6,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kolchin.comparison.kernels import (
+from kolchin.comparison.pair_kernels.pair_search import find_pairs
+from kolchin.comparison.pair_kernels.record_lists import (
     count_neighbours,
-    find_pairs,
     list_neighbours,
     sort_neighbours,
 )
-from kolchin.threads import over_ranges
+from kolchin.threads import call_over_ranges
 
-Pairs = NDArray[np.int32]
-Lists = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]
+PairArray = NDArray[np.int32]
+RecordLists = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]
 
 
-def places_of(pairs: Pairs, wanted: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+def find_places(pairs: PairArray, wanted: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
     """Return where each wanted pair stands among sorted ones, -1 where it does not.
 
     >>> pairs = np.array([[0, 2], [1, 2]], dtype=np.int32)
@@ -30,11 +30,11 @@ def places_of(pairs: Pairs, wanted: NDArray[np.integer[Any]]) -> NDArray[np.int6
     return places
 
 
-def listed(
-    parts: Sequence[tuple[Pairs, NDArray[np.int32]]],
+def list_by_record(
+    parts: Sequence[tuple[PairArray, NDArray[np.int32]]],
     n_records: int,
     order: NDArray[np.int64] | None = None,
-) -> Lists:
+) -> RecordLists:
     """List for each record those it is paired with, in order, and the marks of these pairs.
 
     Parts are pairs with their marks. The lists are one after the other: where each begins, the
@@ -56,5 +56,5 @@ def listed(
     reached = begins[:-1].copy()
     for pairs, marks in parts:
         list_neighbours(pairs, marks, place, reached, others, of_other)
-    over_ranges(lambda a, b: sort_neighbours(begins, others, of_other, a, b), n_records)
+    call_over_ranges(lambda a, b: sort_neighbours(begins, others, of_other, a, b), n_records)
     return begins, others, of_other

@@ -12,7 +12,7 @@ from typing import Any, get_args, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-from kolchin.comparison.compared_pairs import Parts
+from kolchin.comparison.compared_pairs import PairParts
 from kolchin.comparison.comparisons import Comparisons
 from kolchin.records.fields.declarations import Field
 
@@ -40,7 +40,7 @@ def arrays_of(comparisons: Comparisons) -> Arrays:
 def comparisons_of(arrays: Mapping[str, NDArray[Any]], fields: Sequence[Field]) -> Comparisons:
     """Make comparisons of the fields that were compared, from what `arrays_of` returned."""
     smaller = np.repeat(np.arange(arrays["n_larger"].size, dtype=np.int32), arrays["n_larger"])
-    parts = Parts.of(np.column_stack([smaller, arrays["larger"]]), arrays["which"])
+    parts = PairParts.of(np.column_stack([smaller, arrays["larger"]]), arrays["which"])
     values = {
         name: made_again(kind, name, arrays)
         for name, kind in get_type_hints(Comparisons).items()
@@ -55,6 +55,8 @@ def flattened(name: str, value: Any) -> Arrays:
         return {}
     if isinstance(value, np.ndarray):
         return {name: value}
+    if isinstance(value, np.generic):
+        value = value.item()
     parts = _parts(value)
     if parts is None:
         return {f"{name}.{PLAIN}": np.frombuffer(json.dumps(value).encode(), dtype=np.uint8)}

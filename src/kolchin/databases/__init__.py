@@ -1,16 +1,16 @@
 """Tables that are kept in databases: read from there, and results written there."""
 
-from kolchin.databases.addresses import path_of
-from kolchin.databases.opening import is_database, title_of
+from kolchin.databases.addresses import read_path
+from kolchin.databases.opening import is_database, make_title
 from kolchin.databases.reading import read_database
-from kolchin.databases.writing import OwnTable, Written, write_tables
+from kolchin.databases.writing import OwnTable, WriteReceipt, write_tables
 
 __all__ = [
     "OwnTable",
-    "Written",
+    "WriteReceipt",
     "is_database",
-    "path_of",
+    "make_title",
     "read_database",
-    "title_of",
+    "read_path",
     "write_tables",
 ]

@@ -37,7 +37,7 @@ def _is_file_of(source: object, scheme: str, magic: bytes, place: int) -> bool:
         return False
 
 
-def path_of(source: str | Path) -> Path:
+def read_path(source: str | Path) -> Path:
     """Return the file that an address or a path names; of a server, the name of the database.
 
     >>> path_of("sqlite:///crm.db").as_posix()
@@ -49,34 +49,34 @@ def path_of(source: str | Path) -> Path:
     for scheme in (SQLITE, DUCKDB):
         if text.startswith(scheme):
             return Path(unquote(text.removeprefix(scheme)))
-    return Path(database_of(text)) if is_postgres(text) else Path(text)
+    return Path(read_database_name(text)) if is_postgres(text) else Path(text)
 
 
-def database_of(address: str) -> str:
+def read_database_name(address: str) -> str:
     """Return the name of a server's database.
 
     >>> database_of("postgresql://ann:a/b@host:5432/crm?sslmode=require")
     'crm'
     """
-    name = unquote(_after_user(address).partition("/")[2].partition("?")[0].partition("#")[0])
+    name = unquote(_skip_user(address).partition("/")[2].partition("?")[0].partition("#")[0])
     return name.replace("/", "_") or "postgres"
 
 
-def place_of(address: str) -> str:
+def describe_place(address: str) -> str:
     """Return an address without user and password.
 
     >>> place_of("postgresql://ann:secret@host:5432/crm?password=secret")
     'postgresql://host:5432/crm'
     """
-    return f"postgresql://{_after_user(address).partition('?')[0]}"
+    return f"postgresql://{_skip_user(address).partition('?')[0]}"
 
 
-def _after_user(address: str) -> str:
+def _skip_user(address: str) -> str:
     """Return what follows the last at sign, so that no password with odd letters gets through."""
     return address.partition("://")[2].rpartition("@")[2]
 
 
-def hidden(words: str, address: str) -> str:
+def hide_secrets(words: str, address: str) -> str:
     """Return words in which no secret of an address is left, whole or in part.
 
     >>> hidden('bad token "s%cret"', "postgresql://ann:s%cret@host/crm")

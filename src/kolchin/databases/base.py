@@ -61,7 +61,7 @@ class Writable(Database):
         """Add rows to a table, by its plain name; its columns are those of the rows."""
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """Return a name as SQL writes it.
 
     >>> quoted('pe"ople')

@@ -7,17 +7,17 @@ from typing import Any
 import polars as pl
 
 
-def expected(frame: pl.DataFrame) -> pl.DataFrame:
+def convert_columns(frame: pl.DataFrame) -> pl.DataFrame:
     """Return a frame in plain types: decimals are numbers, bytes and times of day are text."""
-    return pl.DataFrame([_plain(column) for column in frame.iter_columns()])
+    return pl.DataFrame([_convert_column(column) for column in frame.iter_columns()])
 
 
-def _plain(column: pl.Series) -> pl.Series:
+def _convert_column(column: pl.Series) -> pl.Series:
     kind = column.dtype
     if isinstance(kind, pl.Decimal):
-        return _number(column, kind.scale == 0)
+        return _convert_number(column, kind.scale == 0)
     if kind in (pl.UInt64, pl.Int128):
-        return _number(column, True)
+        return _convert_number(column, True)
     if kind == pl.Binary:
         made = [None if value is None else value.decode("utf-8", "replace") for value in column]
         return pl.Series(column.name, made, dtype=pl.String)
@@ -26,7 +26,7 @@ def _plain(column: pl.Series) -> pl.Series:
     return column
 
 
-def _number(column: pl.Series, whole: bool) -> pl.Series:
+def _convert_number(column: pl.Series, whole: bool) -> pl.Series:
     """Return decimals as whole numbers where they are, else as numbers with fractions.
 
     Whole numbers of more than 64 bits are names more than quantities, and stay as text.
@@ -37,20 +37,20 @@ def _number(column: pl.Series, whole: bool) -> pl.Series:
     return made if made.null_count() == column.null_count() else column.cast(pl.String)
 
 
-def numbers(column: pl.Series) -> pl.Series:
+def convert_numbers(column: pl.Series) -> pl.Series:
     """Return a column of numbers that are written as text."""
     if not column.str.contains("[^0-9-]").any():
-        return _number(column, True)
+        return _convert_number(column, True)
     return column.cast(pl.Float64, strict=False)
 
 
-def column_of(name: str, values: Sequence[Any], declared: str = "") -> pl.Series:
+def make_column(name: str, values: Sequence[Any], declared: str = "") -> pl.Series:
     """Return values as a column of one type; in SQLite each value may have its own."""
     if "BOOL" in declared and all(value in (None, 0, 1) for value in values):
         made = [None if value is None else bool(value) for value in values]
         return pl.Series(name, made, dtype=pl.Boolean)
     if "DATE" in declared or "TIMESTAMP" in declared:
-        times = _times(values)
+        times = _convert_times(values)
         if times is not None:
             return times.alias(name)
     kinds = {type(value) for value in values if value is not None}
@@ -59,10 +59,10 @@ def column_of(name: str, values: Sequence[Any], declared: str = "") -> pl.Series
             return pl.Series(name, values, dtype=pl.Int64)
     elif kinds <= {int, float}:
         return pl.Series(name, values, dtype=pl.Float64, strict=False)
-    return pl.Series(name, [_text(value) for value in values], dtype=pl.String)
+    return pl.Series(name, [_convert_text(value) for value in values], dtype=pl.String)
 
 
-def _times(values: Sequence[Any]) -> pl.Series | None:
+def _convert_times(values: Sequence[Any]) -> pl.Series | None:
     """Return dates, or times where there are any; None if a value is neither."""
     try:
         made = [None if value is None else datetime.fromisoformat(value) for value in values]
@@ -76,7 +76,7 @@ def _times(values: Sequence[Any]) -> pl.Series | None:
         return None
 
 
-def _text(value: Any) -> str | None:
+def _convert_text(value: Any) -> str | None:
     if value is None:
         return None
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)

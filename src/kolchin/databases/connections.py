@@ -4,8 +4,8 @@ from typing import Any
 
 import polars as pl
 
-from kolchin.databases.base import Database, quoted
-from kolchin.databases.column_types import expected
+from kolchin.databases.base import Database, quote_name
+from kolchin.databases.column_types import convert_columns
 
 
 class Connection(Database):
@@ -24,11 +24,11 @@ class Connection(Database):
     def select(self, query: str) -> pl.DataFrame:
         """Return what a query selects."""
         rows = pl.read_database(query, self._connection, infer_schema_length=None)
-        return expected(rows)
+        return convert_columns(rows)
 
     def select_all(self, name: str) -> pl.DataFrame:
         """Return a whole table, by its plain name."""
-        return self.select(f"SELECT * FROM {quoted(name)}")
+        return self.select(f"SELECT * FROM {quote_name(name)}")
 
     def close(self) -> None:
         """Leave the connection to whoever opened it."""

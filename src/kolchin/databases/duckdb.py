@@ -6,9 +6,9 @@ from typing import Any
 
 import polars as pl
 
-from kolchin.databases.base import Writable, quoted
-from kolchin.databases.column_types import expected
-from kolchin.databases.sqlite import frame_of
+from kolchin.databases.base import Writable, quote_name
+from kolchin.databases.column_types import convert_columns
+from kolchin.databases.sqlite import make_frame
 from kolchin.errors import DataError, MissingExtraError
 
 TABLES = (
@@ -30,14 +30,14 @@ class DuckDB(Writable):
 
     def __init__(self, connection: Any, where: str, own: bool = False) -> None:
         self.where = where
-        self.faults = (_package().Error,)
+        self.faults = (_import_package().Error,)
         self._connection = connection
         self._own = own
 
     @classmethod
     def open(cls, path: Path, write: bool = False) -> "DuckDB":
         """Open a file, which is made only by writing."""
-        duckdb = _package()
+        duckdb = _import_package()
         if not path.is_file() and not write:
             raise DataError(f"There is no database {str(path)!r}.")
         try:
@@ -50,7 +50,7 @@ class DuckDB(Writable):
         """Return the tables and views by name, each as a query writes it."""
         rows = self._connection.execute(TABLES).fetchall()
         return {
-            name if own else f"{schema}.{name}": f"{quoted(schema)}.{quoted(name)}"
+            name if own else f"{schema}.{name}": f"{quote_name(schema)}.{quote_name(name)}"
             for schema, name, own in rows
         }
 
@@ -60,14 +60,16 @@ class DuckDB(Writable):
         if relation is None:
             raise DataError(f"The query selects nothing from {self.where}: it must be a SELECT.")
         names, kinds = list(relation.columns), [str(kind) for kind in relation.types]
-        frame_of(names, [pl.Series() for _ in names])
+        make_frame(names, [pl.Series() for _ in names])
         if not all(_is_plain(kind) for kind in kinds):
             wanted = ", ".join(
-                quoted(name) if _is_plain(kind) else f"{quoted(name)}::VARCHAR AS {quoted(name)}"
+                quote_name(name)
+                if _is_plain(kind)
+                else f"{quote_name(name)}::VARCHAR AS {quote_name(name)}"
                 for name, kind in zip(names, kinds, strict=True)
             )
             relation = relation.project(wanted)
-        return expected(pl.DataFrame(relation))
+        return convert_columns(pl.DataFrame(relation))
 
     def begin(self) -> None:
         """Begin a transaction, or go on with the one that is open."""
@@ -95,7 +97,7 @@ class DuckDB(Writable):
         """Add rows to a table, by its plain name."""
         self._connection.register(ROWS, rows.to_arrow())
         try:
-            self._connection.execute(f"INSERT INTO {quoted(name)} SELECT * FROM {ROWS}")
+            self._connection.execute(f"INSERT INTO {quote_name(name)} SELECT * FROM {ROWS}")
         finally:
             self._connection.unregister(ROWS)
 
@@ -109,7 +111,7 @@ def _is_plain(kind: str) -> bool:
     return kind.split("(")[0] in PLAIN
 
 
-def _package() -> Any:
+def _import_package() -> Any:
     try:
         import_module("pyarrow")
         return import_module("duckdb")

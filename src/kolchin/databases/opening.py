@@ -7,18 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from kolchin.databases.addresses import (
-    database_of,
-    hidden,
+    describe_place,
+    hide_secrets,
     is_duckdb,
     is_postgres,
     is_sqlite,
-    path_of,
-    place_of,
+    read_database_name,
+    read_path,
 )
 from kolchin.databases.base import Database
 from kolchin.databases.connections import Connection, is_connection
 from kolchin.databases.duckdb import DuckDB
-from kolchin.databases.postgres import Postgres, reason
+from kolchin.databases.postgres import Postgres, describe_fault
 from kolchin.databases.sqlite import Sqlite
 from kolchin.errors import DataError
 
@@ -34,47 +34,47 @@ def is_database(source: Any) -> bool:
     )
 
 
-def title_of(source: Any, table: str | None) -> str:
+def make_title(source: Any, table: str | None) -> str:
     """Return what to call a table of a database; no user and no password."""
     if not isinstance(source, str | Path):
         return table or "table"
-    name = database_of(str(source)) if is_postgres(source) else path_of(source).name
+    name = read_database_name(str(source)) if is_postgres(source) else read_path(source).name
     return name if table is None else f"{name}: {table}"
 
 
 @contextmanager
-def opened_database(source: Any, write: bool = False) -> Iterator[Database]:
+def open_database(source: Any, write: bool = False) -> Iterator[Database]:
     """Open a database; what its driver raises is told without what is secret in the address."""
-    database = _opened(source, write)
+    database = _open(source, write)
     try:
         yield database
     except DataError:
         raise
     except database.faults as error:
         doing = "written to" if write else "read"
-        words = reason(error)
-        told = hidden(words, source) if is_postgres(source) else words
+        words = describe_fault(error)
+        told = hide_secrets(words, source) if is_postgres(source) else words
         raise DataError(f"{database.where} cannot be {doing}: {told.rstrip('.')}.") from None
     finally:
         database.close()
 
 
-def _opened(source: Any, write: bool) -> Database:
+def _open(source: Any, write: bool) -> Database:
     if is_postgres(source):
-        return Postgres.open(source, place_of(source), write)
+        return Postgres.open(source, describe_place(source), write)
     if isinstance(source, sqlite3.Connection):
         return Sqlite(source, "the database")
     if _is_of_duckdb(source):
         return DuckDB(source, "the database")
     if isinstance(source, str | Path):
-        return _file(source, write)
+        return _open_file(source, write)
     if _is_of_postgres(source):
         return Postgres(source, "the database")
     return Connection(source)
 
 
-def _file(source: str | Path, write: bool) -> Database:
-    path = path_of(source)
+def _open_file(source: str | Path, write: bool) -> Database:
+    path = read_path(source)
     if is_duckdb(source):
         return DuckDB.open(path, write)
     if is_sqlite(source):

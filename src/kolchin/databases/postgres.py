@@ -5,10 +5,10 @@ from typing import Any
 
 import polars as pl
 
-from kolchin.databases.addresses import hidden
-from kolchin.databases.base import Writable, quoted
-from kolchin.databases.column_types import expected, numbers
-from kolchin.databases.sqlite import frame_of
+from kolchin.databases.addresses import hide_secrets
+from kolchin.databases.base import Writable, quote_name
+from kolchin.databases.column_types import convert_columns, convert_numbers
+from kolchin.databases.sqlite import make_frame
 from kolchin.errors import DataError, MissingExtraError
 
 TABLES = """
@@ -33,18 +33,18 @@ class Postgres(Writable):
 
     def __init__(self, connection: Any, where: str, own: bool = False) -> None:
         self.where = where
-        self.faults = (_package().Error,)
+        self.faults = (_import_package().Error,)
         self._connection = connection
         self._own = own
 
     @classmethod
     def open(cls, address: str, where: str, write: bool = False) -> "Postgres":
         """Connect to a server; what only reads cannot write, whatever the query."""
-        driver = _package()
+        driver = _import_package()
         try:
             connection = driver.connect(address)
         except driver.Error as error:
-            words = hidden(reason(error), address)
+            words = hide_secrets(describe_fault(error), address)
             raise DataError(f"{where} cannot be opened: {words}") from None
         made = cls(connection, where, own=True)
         if not write:
@@ -55,7 +55,7 @@ class Postgres(Writable):
     def tables(self) -> dict[str, str]:
         """Return the tables and views by name, each as a query writes it."""
         return {
-            name if own else f"{schema}.{name}": f"{quoted(schema)}.{quoted(name)}"
+            name if own else f"{schema}.{name}": f"{quote_name(schema)}.{quote_name(name)}"
             for schema, name, own in self._arrow(TABLES)[0].iter_rows()
         }
 
@@ -68,17 +68,17 @@ class Postgres(Writable):
                     f"The query selects nothing from {self.where}: it must be a SELECT."
                 )
             with cursor.fetch_record_batch() as reader:
-                kinds = {field.name: _kind(field) for field in reader.schema}
-                frame_of(reader.schema.names, [pl.Series() for _ in reader.schema])
+                kinds = {field.name: _find_kind(field) for field in reader.schema}
+                make_frame(reader.schema.names, [pl.Series() for _ in reader.schema])
                 if set(kinds.values()) <= set(PLAIN):
-                    return expected(pl.DataFrame(reader.read_all()))
-        wanted = ", ".join(_as_plain(name, kind) for name, kind in kinds.items())
+                    return convert_columns(pl.DataFrame(reader.read_all()))
+        wanted = ", ".join(_write_plain(name, kind) for name, kind in kinds.items())
         inner = query.strip().rstrip(";")
         frame, _ = self._arrow(f"SELECT {wanted} FROM (\n{inner}\n) AS kolchin_query")
-        return expected(
+        return convert_columns(
             pl.DataFrame(
                 [
-                    numbers(column) if kinds[column.name] in NUMBERS else column
+                    convert_numbers(column) if kinds[column.name] in NUMBERS else column
                     for column in frame.iter_columns()
                 ]
             )
@@ -118,7 +118,7 @@ class Postgres(Writable):
             self._connection.close()
 
 
-def reason(error: Exception) -> str:
+def describe_fault(error: Exception) -> str:
     """Return what a server says, without the words of its driver.
 
     >>> reason(ValueError("IO: [libpq] Failed to connect: no such host. SQLSTATE: 08001"))
@@ -128,22 +128,22 @@ def reason(error: Exception) -> str:
     return words.split("\nQuery was:")[0].strip()
 
 
-def _kind(field: Any) -> str:
+def _find_kind(field: Any) -> str:
     """Return the name that Postgres has for a column's type."""
     about = field.metadata or {}
     named = about.get(b"POSTGRESQL:type") or about.get(b"ADBC:postgresql:typname") or b""
     return str(named.decode())
 
 
-def _as_plain(name: str, kind: str) -> str:
-    column = quoted(name)
+def _write_plain(name: str, kind: str) -> str:
+    column = quote_name(name)
     if kind in PLAIN:
         return column
     cast = "numeric::text" if kind == "money" else "text"
     return f"{column}::{cast} AS {column}"
 
 
-def _package() -> Any:
+def _import_package() -> Any:
     try:
         import_module("pyarrow")
         return import_module("adbc_driver_postgresql.dbapi")

@@ -7,8 +7,8 @@ from pathlib import Path
 import polars as pl
 from polars import selectors
 
-from kolchin.databases.base import Writable, quoted
-from kolchin.databases.column_types import column_of
+from kolchin.databases.base import Writable, quote_name
+from kolchin.databases.column_types import make_column
 from kolchin.errors import DataError
 
 TABLES = (
@@ -45,7 +45,7 @@ class Sqlite(Writable):
 
     def tables(self) -> dict[str, str]:
         """Return the tables and views by name, each as a query writes it."""
-        return {row[0]: quoted(row[0]) for row in self._connection.execute(TABLES)}
+        return {row[0]: quote_name(row[0]) for row in self._connection.execute(TABLES)}
 
     def select(self, query: str) -> pl.DataFrame:
         """Return what a query selects, each column in the type of its values."""
@@ -65,10 +65,10 @@ class Sqlite(Writable):
             rows = cursor.fetchall()
         columns = list(zip(*rows, strict=True)) if rows else [() for _ in names]
         series = [
-            column_of("", values, declared.get(name, ""))
+            make_column("", values, declared.get(name, ""))
             for name, values in zip(names, columns, strict=True)
         ]
-        return frame_of(names, series)
+        return make_frame(names, series)
 
     def begin(self) -> None:
         """Begin a transaction, in which nobody else writes."""
@@ -91,7 +91,7 @@ class Sqlite(Writable):
         """Add rows to a table, by its plain name; dates are text, as SQLite has them."""
         plain = rows.with_columns(selectors.temporal().cast(pl.String))
         places = ", ".join("?" * rows.width)
-        statement = f"INSERT INTO {quoted(name)} VALUES ({places})"
+        statement = f"INSERT INTO {quote_name(name)} VALUES ({places})"
         self._connection.executemany(statement, plain.iter_rows())
 
     def close(self) -> None:
@@ -100,7 +100,7 @@ class Sqlite(Writable):
             self._connection.close()
 
 
-def frame_of(names: list[str], series: list[pl.Series]) -> pl.DataFrame:
+def make_frame(names: list[str], series: list[pl.Series]) -> pl.DataFrame:
     """Return columns as a frame; refuse two of one name."""
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from kolchin.databases.base import Database, Writable, quoted
-from kolchin.databases.opening import opened_database
+from kolchin.databases.base import Database, Writable, quote_name
+from kolchin.databases.opening import open_database
 from kolchin.errors import DataError
-from kolchin.records.faults_and_notes import some
+from kolchin.options import option
+from kolchin.records.faults_and_notes import list_some
 
 RUN = "run"
 RUNS = "runs"
@@ -38,7 +39,7 @@ class OwnTable(NamedTuple):
     lookups: tuple[int, ...] = ()
 
 
-class Written(NamedTuple):
+class WriteReceipt(NamedTuple):
     """What was written: the number of the run, and how many rows each table has of it."""
 
     run: int
@@ -59,14 +60,14 @@ def write_tables(
     about: Mapping[str, Any],
     prefix: str = "kolchin_",
     append: bool = False,
-) -> Written:
+) -> WriteReceipt:
     """Write tables, in place of those of earlier runs or beside them; all of it or nothing.
 
     ``about`` has the input's name, the numbers of records and entities, and the version.
     """
     if len(prefix.encode()) > LONGEST_PREFIX or "\0" in prefix:
         raise DataError(f"The prefix must be a text of at most {LONGEST_PREFIX} letters.")
-    with opened_database(target, write=True) as database:
+    with open_database(target, write=True) as database:
         if not isinstance(database, Writable):
             raise DataError(
                 "Results are written to SQLite, DuckDB and Postgres: give an address such as "
@@ -95,10 +96,10 @@ def _write_all(
     about: Mapping[str, Any],
     prefix: str,
     append: bool,
-) -> Written:
-    ledger = _ledger(database, prefix)
-    named = {prefix + table.name: _fitted(table, ledger.next_run, database) for table in tables}
-    columns = {name: _columns(table.rows, database) for name, table in named.items()}
+) -> WriteReceipt:
+    ledger = _read_ledger(database, prefix)
+    named = {prefix + table.name: _fit_table(table, ledger.next_run, database) for table in tables}
+    columns = {name: _describe_columns(table.rows, database) for name, table in named.items()}
     _check_ours(database, ledger, list(named))
     if append:
         _check_same(ledger, columns)
@@ -110,10 +111,10 @@ def _write_all(
         database.insert(name, table.rows)
     kept = {**(ledger.own if append else {}), **columns}
     _note_run(database, ledger, prefix, about, kept)
-    return Written(ledger.next_run, {name: table.rows.height for name, table in named.items()})
+    return WriteReceipt(ledger.next_run, {name: table.rows.height for name, table in named.items()})
 
 
-def _ledger(database: Database, prefix: str) -> _Ledger:
+def _read_ledger(database: Database, prefix: str) -> _Ledger:
     """Read the table of runs, if there is one."""
     name = prefix + RUNS
     known = {found.lower(): written for found, written in database.tables().items()}
@@ -121,7 +122,7 @@ def _ledger(database: Database, prefix: str) -> _Ledger:
         return _Ledger(False, 1, {})
     rows = database.select_all(known[name.lower()])
     if tuple(rows.columns) != RUN_COLUMNS:
-        raise DataError(_not_ours(database, [name]))
+        raise DataError(_describe_foreign(database, [name]))
     if not rows.height:
         return _Ledger(True, 1, {})
     last = rows.sort(RUN).row(-1, named=True)
@@ -132,13 +133,13 @@ def _check_ours(database: Database, ledger: _Ledger, names: Sequence[str]) -> No
     known = {name.lower() for name in database.tables()}
     foreign = [name for name in names if name.lower() in known and name not in ledger.own]
     if foreign:
-        raise DataError(_not_ours(database, foreign))
+        raise DataError(_describe_foreign(database, foreign))
 
 
-def _not_ours(database: Database, names: Sequence[str]) -> str:
+def _describe_foreign(database: Database, names: Sequence[str]) -> str:
     return (
         f"{database.where} has tables of these names that kolchin did not write, and leaves alone: "
-        f"{some(names)}. Choose another --prefix (prefix=)."
+        f"{list_some(names)}. Choose another prefix ({option('prefix')})."
     )
 
 
@@ -148,7 +149,9 @@ def _check_same(ledger: _Ledger, columns: Mapping[str, Columns]) -> None:
     if other:
         raise DataError(
             f"These tables have other columns than this run, so that it cannot be appended: "
-            f"{some(other)}. Replace them (without --append), or choose another --prefix."
+            f"{list_some(other)}. Replace them (without {option('append')}), or "
+            "choose another prefix "
+            f"({option('prefix')})."
         )
 
 
@@ -163,23 +166,23 @@ def _clear(
     for name, own in ledger.own.items():
         if name.lower() in known:
             same = columns.get(name) == own
-            database.execute(f"{'DELETE FROM' if same else 'DROP TABLE'} {quoted(name)}")
+            database.execute(f"{'DELETE FROM' if same else 'DROP TABLE'} {quote_name(name)}")
     if ledger.is_there:
-        database.execute(f"DELETE FROM {quoted(prefix + RUNS)}")
+        database.execute(f"DELETE FROM {quote_name(prefix + RUNS)}")
 
 
 def _create(database: Writable, name: str, table: OwnTable, columns: Columns) -> None:
     listed = list(columns)
-    parts = [f"{quoted(column)} {kind}" for column, kind in columns.items()]
+    parts = [f"{quote_name(column)} {kind}" for column, kind in columns.items()]
     for place in (0, *(1 + k for k in table.key)):
         parts[place] += " NOT NULL"
-    key = ", ".join(quoted(listed[place]) for place in (0, *(1 + k for k in table.key)))
+    key = ", ".join(quote_name(listed[place]) for place in (0, *(1 + k for k in table.key)))
     made = ", ".join([*parts, f"PRIMARY KEY ({key})"])
-    database.execute(f"CREATE TABLE {quoted(name)} ({made})")
+    database.execute(f"CREATE TABLE {quote_name(name)} ({made})")
     for place in table.lookups:
         column = listed[1 + place]
-        index = quoted(f"{name}_by_{column}"[: database.longest_name])
-        database.execute(f"CREATE INDEX {index} ON {quoted(name)} ({quoted(column)})")
+        index = quote_name(f"{name}_by_{column}"[: database.longest_name])
+        database.execute(f"CREATE INDEX {index} ON {quote_name(name)} ({quote_name(column)})")
 
 
 def _note_run(
@@ -200,21 +203,21 @@ def _note_run(
     )
     name = prefix + RUNS
     if not ledger.is_there:
-        columns = _columns(rows, database)
+        columns = _describe_columns(rows, database)
         _create(database, name, OwnTable(RUNS, rows, ()), columns)
     database.insert(name, rows)
 
 
-def _fitted(table: OwnTable, run: int, database: Writable) -> OwnTable:
+def _fit_table(table: OwnTable, run: int, database: Writable) -> OwnTable:
     """Return a table with the number of the run, and with names that the database can hold."""
     numbers = pl.repeat(run, table.rows.height, dtype=pl.Int64, eager=True)
-    names = fitting_names([RUN, *table.rows.columns], database.longest_name)
-    columns = [numbers, *map(_usual, table.rows.iter_columns())]
+    names = fit_names([RUN, *table.rows.columns], database.longest_name)
+    columns = [numbers, *map(_convert_usual, table.rows.iter_columns())]
     rows = pl.DataFrame([one.alias(name) for one, name in zip(columns, names, strict=True)])
     return table._replace(rows=rows)
 
 
-def fitting_names(names: Sequence[str], longest: int) -> list[str]:
+def fit_names(names: Sequence[str], longest: int) -> list[str]:
     """Return names that differ in more than case, none of them too long.
 
     >>> fitting_names(["run", "Run", "name", "a very long name"], 8)
@@ -223,21 +226,21 @@ def fitting_names(names: Sequence[str], longest: int) -> list[str]:
     taken: set[str] = set()
     made = []
     for name in names:
-        fitted, count = _cut(name, longest), 1
+        fitted, count = _shorten(name, longest), 1
         while fitted.lower() in taken or not fitted:
             count += 1
-            fitted = _cut(name, longest - len(f"_{count}")) + f"_{count}"
+            fitted = _shorten(name, longest - len(f"_{count}")) + f"_{count}"
         taken.add(fitted.lower())
         made.append(fitted)
     return made
 
 
-def _cut(name: str, longest: int) -> str:
+def _shorten(name: str, longest: int) -> str:
     """Return a name of at most so many bytes, without the letter that no database takes."""
     return name.replace("\0", "").encode()[:longest].decode("utf-8", "ignore")
 
 
-def _usual(column: pl.Series) -> pl.Series:
+def _convert_usual(column: pl.Series) -> pl.Series:
     """Return a column in one of the few types that tables are made of."""
     kind = column.dtype
     if kind.is_integer():
@@ -249,11 +252,11 @@ def _usual(column: pl.Series) -> pl.Series:
     return column if kind in (pl.Boolean, pl.Date) else column.cast(pl.String)
 
 
-def _columns(rows: pl.DataFrame, database: Writable) -> Columns:
-    return {column.name: _type(column.dtype, database) for column in rows.iter_columns()}
+def _describe_columns(rows: pl.DataFrame, database: Writable) -> Columns:
+    return {column.name: _choose_type(column.dtype, database) for column in rows.iter_columns()}
 
 
-def _type(kind: pl.DataType, database: Writable) -> str:
+def _choose_type(kind: pl.DataType, database: Writable) -> str:
     if kind == pl.Boolean:
         return "BOOLEAN"
     if kind.is_integer():

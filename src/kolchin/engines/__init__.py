@@ -1,6 +1,6 @@
 """Where tasks are done: processes of this machine, or a cluster that somebody already operates."""
 
 from kolchin.engines.base import Engine
-from kolchin.engines.naming import engine_for, engine_of
+from kolchin.engines.naming import choose_engine, open_engine
 
-__all__ = ["Engine", "engine_for", "engine_of"]
+__all__ = ["Engine", "choose_engine", "open_engine"]

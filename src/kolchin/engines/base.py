@@ -60,10 +60,10 @@ class OnExecutor:
                         futures[k] = executor.submit(task, item)
             except BrokenProcessPool:
                 pass
-            results |= self._gathered(executor, futures)
+            results |= self._gather(executor, futures)
         return [results[k] for k in range(len(items))]
 
-    def _gathered(
+    def _gather(
         self, executor: Executor, futures: dict[int, "Future[Result]"]
     ) -> dict[int, Result]:
         """Wait for calls; those that were lost with their worker are missing."""
@@ -110,7 +110,7 @@ class OnExecutor:
         executor.shutdown(wait=True, cancel_futures=True)
 
 
-def missing(extra: str, package: str) -> str:
+def describe_missing(extra: str, package: str) -> str:
     """Say how to install what an engine needs."""
     return f"This engine needs {package}: pip install 'kolchin[{extra}]'."
 

@@ -3,7 +3,7 @@
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any
 
-from kolchin.engines.base import OnExecutor, missing
+from kolchin.engines.base import OnExecutor, describe_missing
 from kolchin.errors import MissingExtraError, ModelError
 
 if TYPE_CHECKING:
@@ -33,12 +33,12 @@ class Dask(OnExecutor):
             self.client.close()
 
 
-def connected(address: str) -> Dask:
+def connect(address: str) -> Dask:
     """Connect to the scheduler at an address."""
     try:
         from distributed import Client
     except ImportError as error:
-        raise MissingExtraError(missing("dask", "Dask")) from error
+        raise MissingExtraError(describe_missing("dask", "Dask")) from error
     try:
         client: Any = Client(address, timeout=SECONDS_TO_CONNECT)
         client.wait_for_workers(1, timeout=SECONDS_TO_CONNECT)

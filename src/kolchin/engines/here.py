@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from kolchin.threads import at_most, n_cores, over_ranges
+from kolchin.threads import call_over_ranges, count_cores, limit_cores
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -15,17 +15,17 @@ class Here:
     @property
     def n_workers(self) -> int:
         """How many items are worked on at the same time."""
-        return n_cores()
+        return count_cores()
 
     def run(self, task: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         """Return the result for each item, in order."""
-        cores = max(n_cores() // max(len(items), 1), 1)
+        cores = max(count_cores() // max(len(items), 1), 1)
 
         def call(k: int, _: int) -> Result:
-            with at_most(cores):
+            with limit_cores(cores):
                 return task(items[k])
 
-        return over_ranges(call, len(items), size=1)
+        return call_over_ranges(call, len(items), size=1)
 
     def close(self) -> None:
         """Nothing to let go of."""

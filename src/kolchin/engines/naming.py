@@ -16,9 +16,9 @@ FORMS = (
 
 
 @contextmanager
-def engine_for(given: Any) -> Iterator[Engine | None]:
+def open_engine(given: Any) -> Iterator[Engine | None]:
     """Give the engine that a user asks for; what is started for it ends with it."""
-    engine = None if given is None else engine_of(given)
+    engine = None if given is None else choose_engine(given)
     try:
         yield engine
     finally:
@@ -26,42 +26,42 @@ def engine_for(given: Any) -> Iterator[Engine | None]:
             engine.close()
 
 
-def engine_of(given: Any) -> Engine:
+def choose_engine(given: Any) -> Engine:
     """Return the engine that a user asks for."""
     if isinstance(given, str):
-        return _named(given)
+        return _make_engine(given)
     if is_of(given, "distributed", "Client"):
         from kolchin.engines.dask import Dask
 
         return Dask(given)
     if is_of(given, "pyspark", "SparkSession"):
-        from kolchin.engines.spark import spark_of
+        from kolchin.engines.spark import wrap_spark
 
-        return spark_of(given)
+        return wrap_spark(given)
     if all(hasattr(given, name) for name in ("run", "n_workers", "close")):
         engine: Engine = given
         return engine
-    raise _unknown(given)
+    raise _describe_unknown(given)
 
 
-def _named(text: str) -> Engine:
+def _make_engine(text: str) -> Engine:
     kind, _, rest = text.partition(":")
     if kind == "pool":
-        from kolchin.engines.pool import pool
+        from kolchin.engines.pool import start_pool
 
         if rest and not (rest.isdigit() and int(rest)):
-            raise _unknown(text)
-        return pool(int(rest) if rest else threads.n_cores())
+            raise _describe_unknown(text)
+        return start_pool(int(rest) if rest else threads.count_cores())
     if kind == "dask" and rest.startswith("//"):
-        from kolchin.engines.dask import connected
+        from kolchin.engines.dask import connect
 
-        return connected(f"tcp:{rest}")
+        return connect(f"tcp:{rest}")
     if text == "spark" or kind in ("spark", "sc", "local", "yarn") or text.startswith("local["):
-        from kolchin.engines.spark import started
+        from kolchin.engines.spark import start_session
 
-        return started(f"local[{threads.n_cores()}]" if text == "spark" else text)
-    raise _unknown(text)
+        return start_session(f"local[{threads.count_cores()}]" if text == "spark" else text)
+    raise _describe_unknown(text)
 
 
-def _unknown(given: Any) -> ModelError:
+def _describe_unknown(given: Any) -> ModelError:
     return ModelError(f"The 'engine' parameter must be {FORMS}. Got {given!r} instead.")

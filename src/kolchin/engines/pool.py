@@ -13,7 +13,7 @@ from kolchin.engines.base import OnExecutor
 SECONDS_BETWEEN_LOOKS = 0.5
 
 
-def pool(n_workers: int) -> OnExecutor:
+def start_pool(n_workers: int) -> OnExecutor:
     """Return an engine of so many processes."""
     start = partial(
         ProcessPoolExecutor,

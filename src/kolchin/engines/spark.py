@@ -7,7 +7,7 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kolchin.engines.base import missing
+from kolchin.engines.base import describe_missing
 from kolchin.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Spark:
     def run(self, task: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         """Return the result for each item, in order."""
         n_items = len(items)
-        called = _Called([pickle.dumps((task, item)) for item in items])
+        called = _NumberedCalls([pickle.dumps((task, item)) for item in items])
         frame = self.session.range(0, n_items, 1, n_items)
         rows = frame.mapInArrow(called, "id long, result binary").collect()
         return [pickle.loads(row.result) for row in sorted(rows, key=lambda row: row.id)]
@@ -45,7 +45,7 @@ class Spark:
             self.session.stop()
 
 
-class _Called:
+class _NumberedCalls:
     """Calls that rows ask for by number."""
 
     def __init__(self, calls: list[bytes]) -> None:
@@ -64,7 +64,7 @@ class _Called:
             yield pyarrow.RecordBatch.from_arrays(list(arrays), ["id", "result"])
 
 
-def spark_of(session: Any, own: bool = False) -> Spark:
+def wrap_spark(session: Any, own: bool = False) -> Spark:
     """Return an engine of a session, with as many workers as it runs tasks at once."""
     text = session.conf.get("spark.default.parallelism", "") or ""
     if text.isdigit():
@@ -74,12 +74,12 @@ def spark_of(session: Any, own: bool = False) -> Spark:
     return Spark(session, partitions.count(), own)
 
 
-def started(master: str) -> Spark:
+def start_session(master: str) -> Spark:
     """Start a session, or connect to one: ``sc://host:port`` is Spark Connect."""
     try:
         from pyspark.sql import SparkSession
     except ImportError as error:
-        raise MissingExtraError(missing("spark", "PySpark")) from error
+        raise MissingExtraError(describe_missing("spark", "PySpark")) from error
     builder = SparkSession.builder.appName("kolchin")
     chosen = builder.remote(master) if master.startswith("sc://") else builder.master(master)
-    return spark_of(chosen.getOrCreate(), own=True)
+    return wrap_spark(chosen.getOrCreate(), own=True)

@@ -6,7 +6,7 @@ of a move; ``hot`` ones are written into their callers.
 
 Numba keeps compiled code on disk until the file of a function changes, and does not notice that a
 function which it calls has changed in another file. So what is kept is stamped with a hash of all
-files of this package beside the function's own.
+files of the function's own folder and of this one, and a function may call those that are there.
 """
 
 from collections.abc import Callable
@@ -27,18 +27,18 @@ UNCOUNTED: dict[str, Any] = {"_nrt": False}
 
 
 @cache
-def source_stamp(own: Path) -> str:
-    """Return a hash of a file and of all files of this package."""
-    files = sorted({own, *HERE.glob("*.py")})
+def source_stamp(folder: Path) -> str:
+    """Return a hash of all files of a folder and of this one."""
+    files = sorted({*folder.glob("*.py"), *HERE.glob("*.py")})
     return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
 class StampedCache(FunctionCache):
-    """Compiled code on disk, which is stale as soon as any file of this package has changed."""
+    """Compiled code on disk, which is stale as soon as any file that it may call has changed."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
-        stamp = source_stamp(Path(function.__code__.co_filename))
+        stamp = source_stamp(Path(function.__code__.co_filename).parent)
         self._cache_file = IndexDataCacheFile(self.cache_path, self._impl.filename_base, stamp)
         # What is of another version is never unpickled: its arguments may be of types that are
         # there no more, as when another release was installed in the same place before.

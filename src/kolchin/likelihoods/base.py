@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from kolchin import kernels
 from kolchin.comparison.comparisons import Comparisons
 from kolchin.parameters import FloatArray, IntArray, Values
-from kolchin.workplace import Work
+from kolchin.workplace import Workplace
 
 FIELD_PARAMETERS = ("delta", "m", "rho", "errors", "tau", "shared")
 """Names of parameters that are no prior's."""
@@ -114,7 +114,9 @@ class Likelihood(Protocol):
 
     # --- for kernels --------------------------------------------------------------------------
 
-    def kernel_data(self, order: IntArray | None = None, work: Work | None = None) -> kernels.Data:
+    def kernel_data(
+        self, order: IntArray | None = None, work: Workplace | None = None
+    ) -> kernels.Data:
         """Return the records in the form that the kernels read, in an order.
 
         Where compared pairs are in the store of an engine, its tasks list them.
@@ -127,7 +129,7 @@ class Likelihood(Protocol):
         """Bound the log of any product of one factor a categorical field, up or down."""
 
     def find_candidates(
-        self, source: NDArray[np.int32], work: Work | None = None
+        self, source: NDArray[np.int32], work: Workplace | None = None
     ) -> tuple[NDArray[np.int32], FloatArray]:
         """List the pairs of records that are not hopeless, and the log evidence of each.
 

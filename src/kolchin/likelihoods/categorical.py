@@ -23,12 +23,12 @@ from kolchin.parameters import (
     Hyper,
     IntArray,
     Values,
-    checked,
+    check_parameters,
     reflect,
     slice_sample,
 )
 from kolchin.records import Records
-from kolchin.workplace import Work
+from kolchin.workplace import Workplace
 
 Target: TypeAlias = tuple[FloatArray, FloatArray, FloatArray, int, IntArray]
 
@@ -85,7 +85,7 @@ class DirichletCategorical:
     comparisons = None
 
     def __init__(self, records: Records, delta: Hyper, tied: bool) -> None:
-        self.delta = checked("Model", {"delta": POSITIVE}, {"delta": delta})["delta"]
+        self.delta = check_parameters("Model", {"delta": POSITIVE}, {"delta": delta})["delta"]
         self.tied = tied
         self.records = records
         sizes = [frequency.size for frequency in records.frequencies]
@@ -122,7 +122,9 @@ class DirichletCategorical:
         """The most that all fields say for a link."""
         return float(np.log1p(self.largest_gain).sum())
 
-    def kernel_data(self, order: IntArray | None = None, work: Work | None = None) -> kernels.Data:
+    def kernel_data(
+        self, order: IntArray | None = None, work: Workplace | None = None
+    ) -> kernels.Data:
         """Return the codes in an order, as the kernels read them."""
         codes = self.codes if order is None else self.codes[order]
         return kernels.Data(codes, 1 / self.frequency)
@@ -132,7 +134,7 @@ class DirichletCategorical:
         return kernels.Evidence(values["delta"])
 
     def find_candidates(
-        self, source: NDArray[np.int32], work: Work | None = None
+        self, source: NDArray[np.int32], work: Workplace | None = None
     ) -> tuple[NDArray[np.int32], FloatArray]:
         """List the pairs that are not hopeless at a generous delta, and their log evidence."""
         return find_by_codes(self, source)

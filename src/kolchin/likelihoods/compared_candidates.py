@@ -6,11 +6,11 @@ from uuid import uuid4
 import numpy as np
 
 from kolchin import kernels
-from kolchin.comparison.compared_pairs import Place
+from kolchin.comparison.compared_pairs import PairPlace
 from kolchin.likelihoods.categorical_candidates import IntPairs, lowest_evidence
 from kolchin.parameters import FloatArray
-from kolchin.partitions import clashing
-from kolchin.workplace import Work, held
+from kolchin.partitions import find_clashing
+from kolchin.workplace import Workplace, fetch_held
 
 if TYPE_CHECKING:
     from kolchin.likelihoods.exemplar import Exemplar
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class CandidateTask(NamedTuple):
     """A part of the compared pairs, and the name of the threshold in the store."""
 
-    place: Place
+    place: PairPlace
     threshold: str
 
 
@@ -36,13 +36,13 @@ class CandidateThreshold(NamedTuple):
 
 
 def find_among_compared(
-    exemplar: "Exemplar", data: kernels.Data, delta: FloatArray, work: Work | None
+    exemplar: "Exemplar", data: kernels.Data, delta: FloatArray, work: Workplace | None
 ) -> tuple[IntPairs, FloatArray]:
     """List the candidates among the pairs that were compared, and the log evidence of each.
 
     ``data`` has categorical fields, whose evidence counts given ``delta``, and sources.
     """
-    at = exemplar.parts.beside(work)
+    at = exemplar.parts.find_workplace(work)
     lowest = lowest_evidence(exemplar.shown.size)
     name = f"threshold-{uuid4().hex}"
     at.store.put(name, CandidateThreshold(exemplar.log_ratios(), data, delta, lowest))
@@ -54,11 +54,11 @@ def find_among_compared(
 
 def find_candidates(task: CandidateTask) -> tuple[IntPairs, FloatArray]:
     """Return the candidates of a part of the compared pairs, and their log evidence."""
-    threshold: CandidateThreshold = held(task.place.store, task.threshold)
+    threshold: CandidateThreshold = fetch_held(task.place.store, task.threshold)
     pairs, which = task.place.get()
     scores = threshold.log_ratio[which]
     scores += kernels.pair_scores(threshold.data, kernels.Evidence(threshold.delta), pairs)
     chosen = scores >= threshold.lowest
     if threshold.data.source.size:
-        chosen &= ~clashing(threshold.data.source, pairs)
+        chosen &= ~find_clashing(threshold.data.source, pairs)
     return pairs[chosen], scores[chosen]

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kolchin.comparison.compared_pairs import Parts
+from kolchin.comparison.compared_pairs import PairParts
 from kolchin.comparison.distinct_rows import find_distinct_rows
-from kolchin.comparison.pairs_by_record import Lists, listed
+from kolchin.comparison.pairs_by_record import RecordLists, list_by_record
 from kolchin.errors import ModelError
 from kolchin.likelihoods.dependence import Masks
 from kolchin.likelihoods.outcomes import Outcomes
@@ -105,12 +105,12 @@ class ComparedPatterns:
         """Return the names of a set of fields."""
         return [name for name, inside in zip(self.names, fields, strict=True) if inside]
 
-    def lists(self, order: IntArray | None = None) -> Lists:
+    def lists(self, order: IntArray | None = None) -> RecordLists:
         """List for each record, or each place of an order, those it was compared with.
 
         Kernels read them: where each list begins, the others, and the pattern of the pair.
         """
-        begins, others, marks = listed(list(self.parts), self.shown.size, order)
+        begins, others, marks = list_by_record(list(self.parts), self.shown.size, order)
         np.take(self._pattern, marks, out=marks, mode="clip")
         return begins, others, marks
 
@@ -135,11 +135,11 @@ class ComparedPatterns:
         return self._pattern
 
 
-def _parts(pairs: NDArray[np.int32] | Parts, which: NDArray[np.int32] | None) -> Parts:
+def _parts(pairs: NDArray[np.int32] | PairParts, which: NDArray[np.int32] | None) -> PairParts:
     """Return pairs in parts, sorted."""
-    if isinstance(pairs, Parts):
+    if isinstance(pairs, PairParts):
         return pairs
     if which is None:
         which = np.arange(len(pairs), dtype=np.int32)
     order = np.lexsort([pairs[:, 1], pairs[:, 0]])
-    return Parts.of(pairs[order], which[order])
+    return PairParts.of(pairs[order], which[order])

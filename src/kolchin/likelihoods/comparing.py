@@ -8,7 +8,7 @@ from kolchin.errors import ModelError
 from kolchin.likelihoods.compared_patterns import MOST_FIELDS
 from kolchin.likelihoods.exemplar import Exemplar
 from kolchin.records import Categorical, Records
-from kolchin.workplace import Work
+from kolchin.workplace import Workplace
 
 
 def compare(records: Records, keys: Sequence[Sequence[str]] = ()) -> Exemplar:
@@ -39,7 +39,7 @@ def compare_records(
     records: Records,
     keys: Sequence[Sequence[str]] = (),
     tell: Callable[[str], None] | None = None,
-    work: Work | None = None,
+    work: Workplace | None = None,
 ) -> Comparisons:
     """Compare all fields of records, for the pairs that may be of one entity.
 

@@ -20,22 +20,22 @@ from numpy.typing import ArrayLike, NDArray
 
 from kolchin import kernels
 from kolchin.comparison import Comparisons
-from kolchin.comparison.compared_pairs import Parts
+from kolchin.comparison.compared_pairs import PairParts
 from kolchin.errors import ModelError
 from kolchin.likelihoods import error_counts
 from kolchin.likelihoods.chance import Coincidences
 from kolchin.likelihoods.compared_candidates import find_among_compared
 from kolchin.likelihoods.dependence import Dependence
+from kolchin.likelihoods.error_kernels import draw_hidden_errors, slice_errors
 from kolchin.likelihoods.fitting import learn_dependence
-from kolchin.likelihoods.kernels import draw_hidden_errors, slice_errors
 from kolchin.likelihoods.neighbour_lists import list_neighbours
 from kolchin.likelihoods.outcomes import Outcomes, describe_outcomes
 from kolchin.likelihoods.pair_evidence import divide_evidence
 from kolchin.likelihoods.pattern_counts import KeptLevels, PatternCounts, draw_classes
 from kolchin.likelihoods.pattern_evidence import PatternEvidence
 from kolchin.likelihoods.sharing import Chances, shares_shown
-from kolchin.parameters import FloatArray, IntArray, Values
-from kolchin.workplace import Work
+from kolchin.parameters import FloatArray, IntArray, Values, log_dirichlet
+from kolchin.workplace import Workplace
 
 
 class Exemplar(PatternEvidence):
@@ -92,7 +92,7 @@ class Exemplar(PatternEvidence):
         likelihood._depend(learnt.dependence)
         likelihood._merge_alike()
         is_likely = likelihood.log_ratios() > np.log(len(shows))
-        likelihood.comparisons = comparisons.judged(is_likely)
+        likelihood.comparisons = comparisons.judge_links(is_likely)
         return likelihood
 
     def __repr__(self) -> str:
@@ -111,7 +111,7 @@ class Exemplar(PatternEvidence):
         bare.comparisons = None
         bare.unlinked = bare._known_factors = bare._as_compared = None
         bare.shown = self.shown[:0].copy()
-        bare.parts = Parts.of(np.empty((0, 2), dtype=np.int32), np.empty(0, dtype=np.int32))
+        bare.parts = PairParts.of(np.empty((0, 2), dtype=np.int32), np.empty(0, dtype=np.int32))
         bare._pattern = self._pattern[:0].copy()
         return bare
 
@@ -152,14 +152,16 @@ class Exemplar(PatternEvidence):
         """Return 0: no field is categorical."""
         return 0.0
 
-    def kernel_data(self, order: IntArray | None = None, work: Work | None = None) -> kernels.Data:
+    def kernel_data(
+        self, order: IntArray | None = None, work: Workplace | None = None
+    ) -> kernels.Data:
         """Return, in an order, what records show and with whom they were compared.
 
         Where compared pairs are in the store of an engine, its tasks list them.
         """
         shown = self.shown if order is None else self.shown[order]
         lists: tuple[Any, Any, Any]
-        if work is not None and order is not None and self.parts.beside(work) is work:
+        if work is not None and order is not None and self.parts.find_workplace(work) is work:
             lists = list_neighbours(self.parts, self.pattern_of_outcome, order, work)
         else:
             lists = self.lists(order)
@@ -168,7 +170,7 @@ class Exemplar(PatternEvidence):
         return kernels.Data(no_codes, np.empty(0), begins, others, pattern, shown)
 
     def find_candidates(
-        self, source: NDArray[np.int32], work: Work | None = None
+        self, source: NDArray[np.int32], work: Workplace | None = None
     ) -> tuple[NDArray[np.int32], FloatArray]:
         """List the pairs that were compared and are not hopeless, and their log evidence."""
         no_codes = np.empty((self.shown.size, 0), dtype=np.int32)
@@ -280,12 +282,9 @@ class Exemplar(PatternEvidence):
         """Log prior density of m, rho and tau."""
         if self.fixed:
             return 0.0
-        from scipy.stats import dirichlet
-
-        bounds = list(zip(self.offsets[:-1], self.offsets[1:], strict=True))
-        total = sum(dirichlet(self.weights[a:b]).logpdf(values["m"][a:b]) for a, b in bounds)
+        total = log_dirichlet(values["m"], self.weights, self.offsets[:-1])
         if self.has_classes:
-            total += dirichlet(self.rho_weights).logpdf(values["rho"])
+            total += log_dirichlet(values["rho"], self.rho_weights)
         if self.counts_errors:
             total += error_counts.log_prior(values["tau"])
         if self.unlinked is not None and self.has_doubts:

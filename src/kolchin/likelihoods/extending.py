@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin.comparison import Comparisons
-from kolchin.comparison.added_records import Added
-from kolchin.comparison.compared_pairs import Parts
+from kolchin.comparison.added_records import AddedPairs
+from kolchin.comparison.compared_pairs import PairParts
 from kolchin.comparison.distinct_rows import find_distinct_rows
 from kolchin.likelihoods.chance import chances_of_values
 from kolchin.likelihoods.compared_patterns import AsCompared
@@ -20,7 +20,7 @@ from kolchin.likelihoods.exemplar import Exemplar
 from kolchin.parameters import FloatArray, IntArray
 
 
-def extended(learnt: Exemplar, row_now: IntArray, added: Added) -> Exemplar:
+def extended(learnt: Exemplar, row_now: IntArray, added: AddedPairs) -> Exemplar:
     """Return that of all records; ``row_now`` is where each known record is now (-1: gone).
 
     The order of known records stays.
@@ -57,14 +57,14 @@ def extended(learnt: Exemplar, row_now: IntArray, added: Added) -> Exemplar:
 
 def _joined_parts(
     known: Comparisons, row_now: IntArray, pairs: NDArray[np.int32], which: NDArray[np.int32]
-) -> Parts:
+) -> PairParts:
     """Put the pairs of records that are still there and those of added ones together, sorted."""
     old = row_now[known.parts.pairs].astype(np.int32)
     there = (old >= 0).all(axis=1)
     every = np.concatenate([old[there], pairs])
     outcomes = np.concatenate([known.parts.which[there], which]).astype(np.int32)
     order = np.lexsort([every[:, 1], every[:, 0]])
-    return Parts.of(every[order], outcomes[order])
+    return PairParts.of(every[order], outcomes[order])
 
 
 def _gains(
@@ -144,7 +144,7 @@ def restricted(compared: Exemplar, rows: IntArray) -> Exemplar:
         np.concatenate([which[kept] for (_, which), kept in both]), return_inverse=True
     )
     fewer = _with_fewer_patterns(compared, outcomes)
-    fewer.parts = Parts.of(pairs, which.ravel().astype(np.int32))
+    fewer.parts = PairParts.of(pairs, which.ravel().astype(np.int32))
     fewer.shown = compared.shown[rows]
     return fewer
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kolchin.comparison.kinds.base import falling_weights
+from kolchin.comparison.kinds.base import make_falling_weights
 from kolchin.likelihoods import error_counts
 from kolchin.likelihoods.chance import FIRST_SHARE, Coincidences
 from kolchin.likelihoods.dependence import Dependence, Masks, typed_twice
@@ -33,7 +33,7 @@ from kolchin.likelihoods.sharing import (
     most_links,
 )
 from kolchin.parameters import FloatArray, IntArray
-from kolchin.threads import over_ranges
+from kolchin.threads import call_over_ranges
 
 PSEUDO_PAIRS, FEWEST_PSEUDO = 1 / 400, 10.0
 """Weight of the prior of m and rho, in pairs a record, and at least: it must not outweigh the links
@@ -150,7 +150,7 @@ class Fit:
         self.place = np.ascontiguousarray(place, dtype=np.int16)
         self.gain = np.ascontiguousarray(patterns.log_gain)
         weight = max(PSEUDO_PAIRS * self.n_records, FEWEST_PSEUDO)
-        expected = [falling_weights(n) / falling_weights(n).sum() for n in n_levels]
+        expected = [make_falling_weights(n) / make_falling_weights(n).sum() for n in n_levels]
         self.m: FloatArray = np.concatenate(expected)
         self.typed: FloatArray = np.concatenate([typed_twice(n) for n in n_levels])
         self.m_weights, self.typed_weights = weight * self.m, weight * self.typed
@@ -367,7 +367,7 @@ class Fit:
             share_out(*given, *how, totals, found, linked, sharing, *more)
             return [totals, found, *more]
 
-        parts = over_ranges(part, number.size, RANGE, threads)
+        parts = call_over_ranges(part, number.size, RANGE, threads)
         empty = [np.zeros(shape) for shape in shapes]
         totals, found, *more = (
             np.sum(arrays, axis=0) for arrays in zip(empty, *parts, strict=True)

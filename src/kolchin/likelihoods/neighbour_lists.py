@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kolchin.comparison.compared_pairs import Parts, Place
-from kolchin.comparison.kernels import place_entries, sort_neighbours
+from kolchin.comparison.compared_pairs import PairParts, PairPlace
+from kolchin.comparison.pair_kernels.record_lists import place_entries, sort_neighbours
 from kolchin.parameters import IntArray
-from kolchin.store import Joined, Store
-from kolchin.workplace import Work, held
+from kolchin.store import JoinedArray, Store
+from kolchin.workplace import Workplace, fetch_held
 
 PLACES = "places"
 PLACES_A_TASK = 1 << 17
@@ -26,7 +26,7 @@ Numbers = NDArray[np.int32]
 class SpreadTask(NamedTuple):
     """A part of the pairs, to be told to the places of both records, under a name."""
 
-    part: Place
+    part: PairPlace
     name: str
 
 
@@ -57,7 +57,7 @@ class PlaceLists(NamedTuple):
 
 
 def list_neighbours(
-    parts: Parts, pattern_of_outcome: Numbers, order: IntArray, work: Work
+    parts: PairParts, pattern_of_outcome: Numbers, order: IntArray, work: Workplace
 ) -> tuple[Any, Any, Any]:
     """Let tasks list for each place of an order those it was compared with.
 
@@ -79,8 +79,8 @@ def list_neighbours(
     store.delete(PLACES, *spread)
     begins = np.zeros(order.size + 1, dtype=np.int64)
     np.cumsum(np.concatenate([store.get(name).counts for name in names]), out=begins[1:])
-    others: Any = Joined(np.int32, _read(store, names, "others"))
-    pattern: Any = Joined(np.int32, _read(store, names, "pattern"))
+    others: Any = JoinedArray(np.int32, _read(store, names, "others"))
+    pattern: Any = JoinedArray(np.int32, _read(store, names, "pattern"))
     return begins, others, pattern
 
 
@@ -95,7 +95,7 @@ def _read(store: Store, names: Sequence[str], part: str) -> Iterator[NDArray[Any
 def spread_pairs(task: SpreadTask) -> str:
     """Tell the pairs of a part to the places of both records."""
     store = task.part.store
-    place, pattern = held(store, PLACES)
+    place, pattern = fetch_held(store, PLACES)
     pairs, which = task.part.get()
     i, j = place[pairs[:, 0]], place[pairs[:, 1]]
     at = np.concatenate([i, j])

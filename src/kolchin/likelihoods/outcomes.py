@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin.comparison import Comparisons
-from kolchin.comparison.compared_pairs import Parts
+from kolchin.comparison.compared_pairs import PairParts
 from kolchin.likelihoods.chance import chances_of_values
 from kolchin.parameters import FloatArray
 
@@ -22,7 +22,7 @@ class Outcomes(NamedTuple):
     those of the values that agree exactly, by frequency, where outcomes are told apart by them.
     """
 
-    pairs: NDArray[np.int32] | Parts
+    pairs: NDArray[np.int32] | PairParts
     levels: NDArray[np.int8]
     chance: FloatArray
     n_levels: tuple[int, ...]

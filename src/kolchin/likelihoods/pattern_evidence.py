@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kolchin.comparison.distinct_rows import find_distinct_rows
-from kolchin.comparison.kinds.base import falling_weights
+from kolchin.comparison.kinds.base import make_falling_weights
 from kolchin.likelihoods import error_counts
 from kolchin.likelihoods.compared_patterns import AsCompared, ComparedPatterns
 from kolchin.likelihoods.dependence import Dependence
@@ -61,7 +61,7 @@ class PatternEvidence(ComparedPatterns):
     ) -> None:
         super().__init__(compared, names)
         if weights is None:
-            weights = [falling_weights(n) for n in compared.n_levels]
+            weights = [make_falling_weights(n) for n in compared.n_levels]
         self.weights: FloatArray = np.concatenate([np.asarray(w, dtype=float) for w in weights])
         self._depend(dependence)
 

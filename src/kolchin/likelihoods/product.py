@@ -13,7 +13,7 @@ from kolchin.likelihoods.compared_candidates import find_among_compared
 from kolchin.likelihoods.exemplar import Exemplar
 from kolchin.likelihoods.pattern_counts import PatternCounts
 from kolchin.parameters import FloatArray, IntArray, Values
-from kolchin.workplace import Work
+from kolchin.workplace import Workplace
 
 
 class BothStatistics(NamedTuple):
@@ -125,7 +125,9 @@ class IndependentFields:
         categorical = self.categorical.log_terms(values, cells)
         return *categorical, *self.compared.log_terms(values, patterns)
 
-    def kernel_data(self, order: IntArray | None = None, work: Work | None = None) -> kernels.Data:
+    def kernel_data(
+        self, order: IntArray | None = None, work: Workplace | None = None
+    ) -> kernels.Data:
         """Return the records in an order, as the kernels read them."""
         codes, gain = self.categorical.kernel_data(order)[:2]
         return self.compared.kernel_data(order, work)._replace(codes=codes, gain=gain)
@@ -139,7 +141,7 @@ class IndependentFields:
         return self.categorical.log_reach(evidence)
 
     def find_candidates(
-        self, source: NDArray[np.int32], work: Work | None = None
+        self, source: NDArray[np.int32], work: Workplace | None = None
     ) -> tuple[NDArray[np.int32], FloatArray]:
         """List the pairs that were compared and are not hopeless, and their log evidence."""
         data = self.categorical.kernel_data()._replace(source=source)

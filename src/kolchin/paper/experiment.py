@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from kolchin.evaluation import evaluate
 from kolchin.paper.printed import STATISTICS
 from kolchin.paper.run import Box, Effort, Run, RunResult, current_version
-from kolchin.posterior.convergence import convergence
-from kolchin.posterior.scores import pairwise_draws
+from kolchin.posterior.convergence import measure_convergence
+from kolchin.posterior.scores import score_pairs_by_draw
 from kolchin.simulation import paper_dataset, simulate_paper
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def rehearse(run: Run) -> None:
 
     It takes as long to compile as what comes first, which another process may do meanwhile.
     """
-    from kolchin.posterior.recorder import Recorder, recorded
+    from kolchin.posterior.recorder import Recorder, collect_posterior
     from kolchin.sampling.moves.forest.move import ForestMove
     from kolchin.sampling.moves.parameters import UpdateParameters
     from kolchin.sampling.moves.regroup import RegroupMove
@@ -56,7 +56,7 @@ def rehearse(run: Run) -> None:
             state = move.step(rng, problem, state)
         state = ensure_statistics(rng, problem, state)
         draws.add(*take_snapshot(problem, state))
-    measure(run, recorded([draws, draws], {}), truth)
+    measure(run, collect_posterior([draws, draws], {}), truth)
 
 
 def _problem(run: Run) -> "tuple[Model, NDArray[np.int64]]":
@@ -104,7 +104,7 @@ def _has_converged(posterior: "Posterior | Traces", effort: Effort) -> bool:
     """Tell whether R-hat and effective sample size of K and delta are good enough."""
     return all(
         rhat < effort.max_rhat and ess >= effort.min_ess
-        for rhat, ess, _ in map(convergence, _monitored(posterior))
+        for rhat, ess, _ in map(measure_convergence, _monitored(posterior))
     )
 
 
@@ -117,9 +117,9 @@ def _monitored(posterior: "Posterior | Traces") -> tuple[FloatArray, FloatArray]
 def measure(run: Run, posterior: "Posterior", truth: ArrayLike) -> RunResult:
     """Summarise a posterior as table 1 and figure 2 do."""
     n_clusters, delta = _monitored(posterior)
-    (rhat_k, ess_k, _), (rhat_delta, ess_delta, _) = map(convergence, (n_clusters, delta))
+    (rhat_k, ess_k, _), (rhat_delta, ess_delta, _) = map(measure_convergence, (n_clusters, delta))
     estimate = evaluate(posterior.point_estimate("paper"), truth)
-    rates = pairwise_draws(posterior, truth)
+    rates = score_pairs_by_draw(posterior, truth)
     return RunResult(
         run=run,
         version=current_version(),

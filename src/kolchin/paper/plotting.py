@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kolchin.errors import MissingExtraError
-from kolchin.files import replacing
+from kolchin.files import replace_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,7 +34,7 @@ def save_figure(figure: "Figure", directory: Path, name: str) -> list[Path]:
     for kind in ("png", "svg"):
         file = directory / f"{name}.{kind}"
         # SVG identifiers are random without a salt, and the hour is in the file unless taken out.
-        with replacing(file) as part, mpl.rc_context({"svg.hashsalt": name}):
+        with replace_whole(file) as part, mpl.rc_context({"svg.hashsalt": name}):
             metadata = {"Date": None} if kind == "svg" else {}
             figure.savefig(part, format=kind, dpi=_RASTER_DPI, metadata=metadata)
         files.append(file)

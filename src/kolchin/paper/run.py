@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kolchin.files import replacing
+from kolchin.files import replace_whole
 from kolchin.paper.printed import MODELS
 from kolchin.simulation import PAPER_DATASETS
 
@@ -101,7 +101,7 @@ class RunResult:
     def save(self, directory: Path) -> None:
         """Write the result as JSON, whole or not at all."""
         content = {"format": FORMAT, **asdict(self)}
-        with replacing(directory / f"{self.run.name}.json") as part:
+        with replace_whole(directory / f"{self.run.name}.json") as part:
             part.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
     @classmethod

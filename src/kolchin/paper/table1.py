@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from kolchin.files import replacing
+from kolchin.files import replace_whole
 from kolchin.paper.campaign import complete, plan_runs
 from kolchin.paper.claims import Verdict, judge_claims
 from kolchin.paper.printed import DELTAS, MODELS
@@ -140,7 +140,7 @@ def _write(
     for file, table in zip(files, tables.values(), strict=True):
         write_table(table, file)
     page = out / f"table1{suffix}.md"
-    with replacing(page) as part:
+    with replace_whole(page) as part:
         text = table1_markdown(summary, verdicts, agreement(summary), notes)
         part.write_text(text, encoding="utf-8")
     return [*files, page]

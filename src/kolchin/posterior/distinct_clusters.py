@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from kolchin.posterior.draws import Posterior
-    from kolchin.posterior.episodes import Chain
+    from kolchin.posterior.episodes import ClusterEpisodes
 
 KEYS_SEED = 2016
 """Clusters are told apart by 128-bit hashes; fixed keys make that repeatable."""
@@ -37,7 +37,7 @@ class DistinctClusters:
         counts: NDArray[np.int64],
         ids: list[NDArray[np.int32]],
     ) -> None:
-        from kolchin.posterior.kernels import transpose
+        from kolchin.posterior.summary_kernels.sorted_sets import transpose
 
         self.sets, self.starts = transpose(members, offsets, n_records)
         self.members, self.offsets = transpose(self.sets, self.starts, offsets.size - 1)
@@ -51,11 +51,11 @@ class DistinctClusters:
         return sizes
 
 
-def distinct_clusters(posterior: "Posterior") -> DistinctClusters:
+def collect_distinct(posterior: "Posterior") -> DistinctClusters:
     """Collect the distinct clusters of a posterior."""
-    from kolchin.posterior.kernels import copy_sets
+    from kolchin.posterior.summary_kernels.set_numbers import copy_sets
 
-    book = _Book(posterior.n_records)
+    book = _ClusterBook(posterior.n_records)
     for chain in posterior.chains:
         book.enter(chain)
     offsets = np.concatenate(([0], np.cumsum(book.lengths[: book.n_known])))
@@ -66,7 +66,7 @@ def distinct_clusters(posterior: "Posterior") -> DistinctClusters:
     return DistinctClusters(posterior.n_records, out, offsets, book.counts[:copied], book.ids)
 
 
-class _Book:
+class _ClusterBook:
     """An open-addressing table of clusters that grows by doubling."""
 
     def __init__(self, n_records: int) -> None:
@@ -79,9 +79,9 @@ class _Book:
         self.lengths = np.zeros(512, dtype=np.int64)
         self.counts = np.zeros(512, dtype=np.int64)
 
-    def enter(self, chain: "Chain") -> None:
+    def enter(self, chain: "ClusterEpisodes") -> None:
         """Give the clusters of a chain's episodes numbers, and count their draws."""
-        from kolchin.posterior.kernels import number_sets
+        from kolchin.posterior.summary_kernels.set_numbers import number_sets
 
         self._make_room(self.n_known + chain.sizes.size)
         self.ids.append(np.empty(chain.sizes.size, dtype=np.int32))
@@ -92,7 +92,7 @@ class _Book:
 
     def _make_room(self, needed: int) -> None:
         """Keep the table at most half full."""
-        from kolchin.posterior.kernels import fill_table
+        from kolchin.posterior.summary_kernels.set_numbers import fill_table
 
         room = self.lengths.size
         if needed <= room:

@@ -18,8 +18,14 @@ from kolchin.posterior import links as _links
 from kolchin.posterior import point_estimate as _point_estimate
 from kolchin.posterior import scores as _scores
 from kolchin.posterior import size_statistics as _statistics
-from kolchin.posterior.distinct_clusters import DistinctClusters, distinct_clusters
-from kolchin.posterior.episodes import Chain, check_draws, concatenate, pack_chain, plain
+from kolchin.posterior.distinct_clusters import DistinctClusters, collect_distinct
+from kolchin.posterior.episodes import (
+    ClusterEpisodes,
+    check_draws,
+    concatenate,
+    make_plain,
+    pack_chain,
+)
 
 LARGEST_LABELS = 4 * 2**30
 """Bytes of labels that are built at once; beyond, draws are taken one by one."""
@@ -52,7 +58,7 @@ class Posterior:
     """
 
     n_records: int
-    chains: tuple[Chain, ...]
+    chains: tuple[ClusterEpisodes, ...]
     parameters: Mapping[str, NDArray[np.float64]]
     log_joint: NDArray[np.float64]
     settings: Mapping[str, Any]
@@ -78,7 +84,7 @@ class Posterior:
             chains=tuple(pack_chain(chain) for chain in chains),
             parameters=parameters,
             log_joint=log_joint.reshape(shape),
-            settings=plain(settings or {}),
+            settings=make_plain(settings or {}),
         )
 
     @property
@@ -133,7 +139,7 @@ class Posterior:
     @cached_property
     def statistics(self) -> dict[str, NDArray[np.float64]]:
         """Sizes of the partitions' clusters: name -> (chain, draw)."""
-        return _statistics.size_statistics(self)
+        return _statistics.compute_size_statistics(self)
 
     def thin(self, step: int) -> Self:
         """Keep every ``step``-th draw of each chain."""
@@ -141,7 +147,7 @@ class Posterior:
             raise DataError(f"The 'step' parameter must be at least 1. Got {step} instead.")
         return type(self)(
             n_records=self.n_records,
-            chains=tuple(chain.thinned(step) for chain in self.chains),
+            chains=tuple(chain.thin(step) for chain in self.chains),
             parameters={name: array[:, ::step] for name, array in self.parameters.items()},
             log_joint=self.log_joint[:, ::step],
             settings=self.settings,
@@ -155,7 +161,7 @@ class Posterior:
     @cached_property
     def distinct(self) -> DistinctClusters:
         """The distinct clusters of two or more that were ever drawn, with their counts."""
-        return distinct_clusters(self)
+        return collect_distinct(self)
 
     def sums(self, values: NDArray[Any]) -> NDArray[np.float64]:
         """Add up a value of each distinct cluster over the clusters of each draw."""
@@ -164,11 +170,11 @@ class Posterior:
 
     def links(self, min_probability: float = 0.01) -> pl.DataFrame:
         """Return the pairs probably linked: record_a < record_b, probability."""
-        return _links.links(self, min_probability)
+        return _links.tabulate_links(self, min_probability)
 
     def confidence(self, labels: ArrayLike) -> NDArray[np.float64]:
         """Return, for each record, the probability that its cluster is exactly the one given."""
-        return _links.confidence(self, labels)
+        return _links.measure_confidence(self, labels)
 
     def point_estimate(self, loss: str = "vi", sources: Sources = NO_SOURCES) -> Labels:
         """Return the partition of least posterior expected loss: "vi", "binder" or "paper".
@@ -176,23 +182,23 @@ class Posterior:
         Where no draw has two records of one source in a cluster, nor has the partition (but by
         the paper's rule, which links all that hangs together).
         """
-        return _point_estimate.point_estimate(self, loss, sources)
+        return _point_estimate.find_point_estimate(self, loss, sources)
 
     def expected_loss(self, labels: ArrayLike, loss: str = "vi") -> float:
         """Return the mean loss over the draws: VI in nats, or Binder's number of wrong pairs."""
-        return _point_estimate.expected_loss(self, labels, loss)
+        return _point_estimate.compute_expected_loss(self, labels, loss)
 
     def diagnostics(self) -> pl.DataFrame:
         """Return mean, sd, quantiles, R-hat and effective sizes, one row a quantity."""
-        return _diagnostics.diagnostics(self)
+        return _diagnostics.tabulate_diagnostics(self)
 
     def converged(self) -> bool:
         """Tell whether every monitored quantity has R-hat below 1.01 and 400 effective draws."""
-        return _diagnostics.converged(self.diagnostics())
+        return _diagnostics.has_converged(self.diagnostics())
 
     def to_arviz(self) -> Any:
         """Return the parameters and statistics as ArviZ's InferenceData, or DataTree since 1.0."""
-        return _diagnostics.to_arviz(self)
+        return _diagnostics.make_arviz(self)
 
     def evaluate(self, truth: ArrayLike | Sequence[Any]) -> dict[str, Any]:
         """Compare the point estimates and the draws with the true entities."""

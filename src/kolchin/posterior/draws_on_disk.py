@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin.errors import DataError
-from kolchin.files import replacing
-from kolchin.posterior.episodes import Chain, join_chains
+from kolchin.files import replace_whole
+from kolchin.posterior.episodes import ClusterEpisodes, join_chains
 
 if TYPE_CHECKING:
     from kolchin.posterior.draws import Posterior
@@ -47,32 +47,32 @@ def save(posterior: "Posterior", path: Path, first_draw: int = 0) -> None:
         arrays[f"parameter-{k}"] = values
     for c, chain in enumerate(posterior.chains):
         for name in EPISODES:
-            arrays[f"chain-{c}-{name}"] = _narrow(getattr(chain, name))
+            arrays[f"chain-{c}-{name}"] = _narrow_type(getattr(chain, name))
     _write(path, arrays)
 
 
 def append(posterior: "Posterior", folder: Path) -> Path:
     """Add draws to a folder, after those that it holds, and return the new file."""
     folder.mkdir(parents=True, exist_ok=True)
-    parts = _parts(folder)
+    parts = _list_parts(folder)
     first_draw, number = 0, 0
     if parts:
-        header, log_joint = _peek(parts[-1])
+        header, log_joint = _read_numbers(parts[-1])
         first_draw = int(header["first_draw"]) + log_joint.shape[1]
         number = int(parts[-1].stem.removeprefix("draws-")) + 1
-    path = part_path(folder, number)
+    path = name_part(folder, number)
     save(posterior, path, first_draw)
     return path
 
 
-def part_path(folder: Path, number: int) -> Path:
+def name_part(folder: Path, number: int) -> Path:
     """Return where a folder's part of a given number is."""
     return folder / f"draws-{number:05d}.npz"
 
 
 def load(path: Path) -> "Posterior":
     """Read a posterior from a file or a folder."""
-    parts = _parts(path) if path.is_dir() else [path]
+    parts = _list_parts(path) if path.is_dir() else [path]
     if not parts:
         raise DataError(
             f"The folder {path} must hold files of draws, draws-00000.npz and so on. Got none."
@@ -93,11 +93,11 @@ def load(path: Path) -> "Posterior":
     return replace(whole, chains=tuple(_load_chain(parts, c) for c in range(whole.n_chains)))
 
 
-def _parts(folder: Path) -> list[Path]:
+def _list_parts(folder: Path) -> list[Path]:
     return sorted(folder.glob(PATTERN))
 
 
-def _narrow(array: NDArray[np.int32]) -> NDArray[Any]:
+def _narrow_type(array: NDArray[np.int32]) -> NDArray[Any]:
     """Return numbers from 0 on in as few bytes as they need."""
     return array.astype(np.min_scalar_type(int(array.max(initial=0))))
 
@@ -105,7 +105,7 @@ def _narrow(array: NDArray[np.int32]) -> NDArray[Any]:
 def _write(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
     # As np.savez_compressed does it, but several times faster for nearly the same size.
     fast = {"compress_type": zipfile.ZIP_DEFLATED, "compresslevel": 1}
-    with replacing(path) as part, zipfile.ZipFile(part, "w") as archive:
+    with replace_whole(path) as part, zipfile.ZipFile(part, "w") as archive:
         for name, array in arrays.items():
             content = io.BytesIO()
             np.lib.format.write_array(content, array, allow_pickle=False)
@@ -114,7 +114,7 @@ def _write(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
 
 def write_arrays(path: Path, arrays: Iterable[tuple[str, NDArray[Any]]]) -> None:
     """Write arrays as np.savez does, one after the other, as they are given."""
-    with replacing(path) as part, zipfile.ZipFile(part, "w") as archive:
+    with replace_whole(path) as part, zipfile.ZipFile(part, "w") as archive:
         for name, array in arrays:
             with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
                 np.lib.format.write_array(file, array, allow_pickle=False)
@@ -133,7 +133,7 @@ def _open(path: Path) -> Iterator[Any]:
         raise DataError(f"{path} is damaged and cannot be read: {error}.") from error
 
 
-def _header(path: Path, data: Any) -> dict[str, Any]:
+def _read_header(path: Path, data: Any) -> dict[str, Any]:
     header: dict[str, Any] = json.loads(bytes(data["header"])) if "header" in data else {}
     if header.get("format") != FORMAT:
         raise DataError(
@@ -143,9 +143,9 @@ def _header(path: Path, data: Any) -> dict[str, Any]:
     return header
 
 
-def _peek(path: Path) -> tuple[dict[str, Any], NDArray[np.float64]]:
+def _read_numbers(path: Path) -> tuple[dict[str, Any], NDArray[np.float64]]:
     with _open(path) as data:
-        return _header(path, data), data["log_joint"]
+        return _read_header(path, data), data["log_joint"]
 
 
 def _load_head(path: Path) -> tuple["Posterior", int]:
@@ -153,12 +153,12 @@ def _load_head(path: Path) -> tuple["Posterior", int]:
     from kolchin.posterior.draws import Posterior
 
     with _open(path) as data:
-        header = _header(path, data)
+        header = _read_header(path, data)
         names, log_joint = header["parameters"], data["log_joint"]
         nothing = [np.empty(0, dtype=np.int32)] * len(EPISODES)
         posterior = Posterior(
             n_records=header["n_records"],
-            chains=(Chain._make([*nothing, log_joint.shape[1]]),) * header["n_chains"],
+            chains=(ClusterEpisodes._make([*nothing, log_joint.shape[1]]),) * header["n_chains"],
             parameters={name: data[f"parameter-{k}"] for k, name in enumerate(names)},
             log_joint=log_joint,
             settings=header["settings"],
@@ -166,11 +166,11 @@ def _load_head(path: Path) -> tuple["Posterior", int]:
     return posterior, int(header["first_draw"])
 
 
-def _load_chain(paths: Sequence[Path], number: int) -> Chain:
+def _load_chain(paths: Sequence[Path], number: int) -> ClusterEpisodes:
     """Read one chain's partitions from parts that follow one another."""
     parts = []
     for path in paths:
         with _open(path) as data:
             arrays = [data[f"chain-{number}-{name}"].astype(np.int32) for name in EPISODES]
-            parts.append(Chain._make([*arrays, data["log_joint"].shape[1]]))
+            parts.append(ClusterEpisodes._make([*arrays, data["log_joint"].shape[1]]))
     return join_chains(parts)

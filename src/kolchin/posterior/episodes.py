@@ -17,7 +17,7 @@ MOST_FAULTS = 5
 """Faults that a message lists before it says 'and more'."""
 
 
-class Chain(NamedTuple):
+class ClusterEpisodes(NamedTuple):
     """Episodes: clusters of two or more records, each with the draws that have it.
 
     Cluster k is in the draws ``born[k] <= t < died[k]``, and so costs as much for many draws as
@@ -41,9 +41,9 @@ class Chain(NamedTuple):
 
     def labels(self, draw: int, n_records: int) -> Labels:
         """Return the canonical labels of one draw."""
-        from kolchin.posterior.kernels import labels_at
+        from kolchin.posterior.summary_kernels.cluster_episodes import read_labels
 
-        labels: Labels = labels_at(draw, *self[:4], n_records)
+        labels: Labels = read_labels(draw, *self[:4], n_records)
         return labels
 
     def sums(self, values: NDArray[Any]) -> NDArray[np.float64]:
@@ -53,21 +53,22 @@ class Chain(NamedTuple):
         sums: NDArray[np.float64] = np.cumsum(begun - ended)[: self.n_draws]
         return sums
 
-    def thinned(self, step: int) -> "Chain":
+    def thin(self, step: int) -> "ClusterEpisodes":
         """Keep every ``step``-th draw."""
         born, died = (-(-when // step) for when in (self.born, self.died))
-        return arranged(self.members, self.sizes, born, died, -(-self.n_draws // step))
+        return arrange_episodes(self.members, self.sizes, born, died, -(-self.n_draws // step))
 
 
-def arranged(
+def arrange_episodes(
     members: NDArray[Any],
     sizes: NDArray[Any],
     born: NDArray[Any],
     died: NDArray[Any],
     n_draws: int,
-) -> Chain:
+) -> ClusterEpisodes:
     """Store episodes in order: empty ones are left out, and those that follow at once joined."""
-    from kolchin.posterior.kernels import join_episodes, sort_sets
+    from kolchin.posterior.summary_kernels.cluster_episodes import join_episodes
+    from kolchin.posterior.summary_kernels.sorted_sets import sort_sets
 
     kept = born < died
     members, sizes = members[np.repeat(kept, sizes)].astype(np.int32, copy=False), sizes[kept]
@@ -77,24 +78,24 @@ def arranged(
     order = np.lexsort((members[offsets[:-1]], born))
     n_records = int(members.max(initial=-1)) + 1
     whole = join_episodes(order, members, offsets, born, died, n_records)
-    return Chain._make([*whole, int(n_draws)])
+    return ClusterEpisodes._make([*whole, int(n_draws)])
 
 
-def pack_chain(draws: Sequence["Draw"]) -> Chain:
+def pack_chain(draws: Sequence["Draw"]) -> ClusterEpisodes:
     """Store the draws of one chain."""
     empty = np.empty(0, dtype=np.int32)
     members = np.concatenate([empty, *(np.asarray(draw.members) for draw in draws)])
     sizes = np.concatenate([empty, *(np.asarray(draw.sizes) for draw in draws)])
     born = np.repeat(np.arange(len(draws)), [len(draw.sizes) for draw in draws])
-    return arranged(members, sizes, born, born + 1, len(draws))
+    return arrange_episodes(members, sizes, born, born + 1, len(draws))
 
 
-def join_chains(parts: Sequence[Chain]) -> Chain:
+def join_chains(parts: Sequence[ClusterEpisodes]) -> ClusterEpisodes:
     """Put the draws of several stores one after another."""
     if len(parts) == 1:
         return parts[0]
     starts = np.cumsum([0, *(part.n_draws for part in parts)], dtype=np.int32)
-    return arranged(
+    return arrange_episodes(
         np.concatenate([part.members for part in parts]),
         np.concatenate([part.sizes for part in parts]),
         np.concatenate([part.born + start for part, start in zip(parts, starts, strict=False)]),
@@ -105,7 +106,7 @@ def join_chains(parts: Sequence[Chain]) -> Chain:
 
 def concatenate(
     posteriors: Sequence["Posterior"],
-) -> tuple[tuple[Chain, ...], dict[str, NDArray[np.float64]], NDArray[np.float64]]:
+) -> tuple[tuple[ClusterEpisodes, ...], dict[str, NDArray[np.float64]], NDArray[np.float64]]:
     """Return chains, parameters and log joint of posteriors one after another."""
     for other in posteriors[1:]:
         _check_alike(posteriors[0], other)
@@ -150,12 +151,14 @@ def check_draws(n_records: int, chains: Sequence[Sequence["Draw"]]) -> None:
     if len(set(lengths)) > 1:
         faults.append(f"Chains must have equally many draws. Got {lengths} instead.")
     place = np.empty(n_records, dtype=np.int64)
-    shapes = next((_shapes(draw) for chain in chains for draw in chain), {})
+    shapes = next((_list_shapes(draw) for chain in chains for draw in chain), {})
     for c, chain in enumerate(chains):
         for t, draw in enumerate(chain):
-            fault = _partition_fault(n_records, draw, place)
-            if fault is None and _shapes(draw) != shapes:
-                fault = f"parameters must be as in the first draw, {shapes}. Got {_shapes(draw)}"
+            fault = _find_partition_fault(n_records, draw, place)
+            if fault is None and _list_shapes(draw) != shapes:
+                fault = (
+                    f"parameters must be as in the first draw, {shapes}. Got {_list_shapes(draw)}"
+                )
             if fault is not None:
                 faults.append(f"Chain {c}, draw {t}: {fault} instead.")
             if len(faults) >= MOST_FAULTS:
@@ -164,11 +167,11 @@ def check_draws(n_records: int, chains: Sequence[Sequence["Draw"]]) -> None:
         raise DataError("\n".join(faults))
 
 
-def _shapes(draw: "Draw") -> dict[str, tuple[int, ...]]:
+def _list_shapes(draw: "Draw") -> dict[str, tuple[int, ...]]:
     return {name: np.shape(value) for name, value in draw.parameters.items()}
 
 
-def _partition_fault(n_records: int, draw: "Draw", place: NDArray[np.int64]) -> str | None:
+def _find_partition_fault(n_records: int, draw: "Draw", place: NDArray[np.int64]) -> str | None:
     members, sizes = np.asarray(draw.members), np.asarray(draw.sizes)
     if members.size == 0 and sizes.size == 0:
         return None
@@ -191,14 +194,14 @@ def _partition_fault(n_records: int, draw: "Draw", place: NDArray[np.int64]) -> 
     return None
 
 
-def plain(settings: Mapping[str, Any]) -> dict[str, Any]:
+def make_plain(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings as they come back from JSON, so that saving them changes nothing."""
-    text = json.dumps(dict(settings), default=_plain_value)
+    text = json.dumps(dict(settings), default=_make_plain_value)
     result: dict[str, Any] = json.loads(text)
     return result
 
 
-def _plain_value(value: Any) -> Any:
+def _make_plain_value(value: Any) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     if isinstance(value, Mapping):

@@ -8,7 +8,7 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from kolchin.errors import DataError
-from kolchin.partitions import Labels, canonical
+from kolchin.partitions import Labels, make_canonical
 
 if TYPE_CHECKING:
     from kolchin.posterior.draws import Posterior
@@ -18,11 +18,11 @@ PAIRS_BUDGET, PAIRS_A_RECORD = 200_000_000, 50
 """Pairs that may be looked at, as a sum of squared sizes; beyond, large clusters are left out."""
 
 
-def links(posterior: "Posterior", min_probability: float = 0.01) -> pl.DataFrame:
+def tabulate_links(posterior: "Posterior", min_probability: float = 0.01) -> pl.DataFrame:
     """Return the pairs with at least this probability, ordered by record_a and record_b.
 
     Only pairs that met in some draw can be listed; 0 lists them all. Where clusters are so large
-    that their pairs are hundreds of millions, the largest are left out (see ``largest_listed``).
+    that their pairs are hundreds of millions, the largest are left out (``find_largest_listed``).
     """
     if not 0 <= min_probability <= 1:
         raise DataError(
@@ -31,7 +31,7 @@ def links(posterior: "Posterior", min_probability: float = 0.01) -> pl.DataFrame
     n_draws = len(posterior)
     # Rounding in the product must not shut out a pair that lies exactly on the bound.
     least = max(1, math.ceil(min_probability * n_draws * (1 - 1e-12)))
-    pairs, times = linked_pairs(posterior, least, largest_listed(posterior))
+    pairs, times = count_linked_pairs(posterior, least, find_largest_listed(posterior))
     return pl.DataFrame(
         {
             "record_a": pairs[:, 0].astype(np.int64),
@@ -41,7 +41,7 @@ def links(posterior: "Posterior", min_probability: float = 0.01) -> pl.DataFrame
     )
 
 
-def largest_listed(posterior: "Posterior") -> int | None:
+def find_largest_listed(posterior: "Posterior") -> int | None:
     """Return the size of the largest clusters whose pairs are listed; None for all."""
     sizes = np.sort(posterior.distinct.sizes)
     reached = np.cumsum(sizes**2)
@@ -50,14 +50,15 @@ def largest_listed(posterior: "Posterior") -> int | None:
     return None if within == sizes.size else int(sizes[within]) - 1
 
 
-def linked_pairs(
+def count_linked_pairs(
     posterior: "Posterior", least: int, largest: int | None = None
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Return the pairs linked in ``least`` or more draws, and in how many.
 
     With ``largest``, only clusters of at most so many records are looked at.
     """
-    from kolchin.posterior.kernels import count_pairs, transpose
+    from kolchin.posterior.summary_kernels.pair_counts import count_pairs
+    from kolchin.posterior.summary_kernels.sorted_sets import transpose
 
     drawn = posterior.distinct
     members, offsets, counts = drawn.members, drawn.offsets, drawn.counts
@@ -71,22 +72,22 @@ def linked_pairs(
     return pairs, times
 
 
-def confidence(posterior: "Posterior", labels: ArrayLike) -> NDArray[np.float64]:
+def measure_confidence(posterior: "Posterior", labels: ArrayLike) -> NDArray[np.float64]:
     """Return, for each record, the share of draws in which its cluster is exactly the one given."""
-    from kolchin.posterior.kernels import exact_counts
+    from kolchin.posterior.summary_kernels.pair_counts import count_exact
 
-    given = checked_labels(posterior, labels)
+    given = check_labels(posterior, labels)
     drawn = posterior.distinct
     sizes = np.bincount(given)
-    together, accompanied = exact_counts(drawn.members, drawn.offsets, drawn.counts, given, sizes)
+    together, accompanied = count_exact(drawn.members, drawn.offsets, drawn.counts, given, sizes)
     times = np.where(sizes[given] == 1, len(posterior) - accompanied, together[given])
     share: NDArray[np.float64] = times / max(len(posterior), 1)
     return share
 
 
-def checked_labels(posterior: "Posterior", labels: ArrayLike) -> Labels:
+def check_labels(posterior: "Posterior", labels: ArrayLike) -> Labels:
     """Return canonical labels, one a record."""
-    given = canonical(labels)
+    given = make_canonical(labels)
     if given.size != posterior.n_records:
         raise DataError(
             f"labels must have one entry for each of the {posterior.n_records} records. "

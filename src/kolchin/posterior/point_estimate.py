@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kolchin.errors import DataError
 from kolchin.partitions import NO_SOURCES, NOTHING_CERTAIN, Certain, Labels, Sources
-from kolchin.posterior.links import checked_labels, linked_pairs
+from kolchin.posterior.links import check_labels, count_linked_pairs
 
 if TYPE_CHECKING:
     from kolchin.posterior.distinct_clusters import DistinctClusters
@@ -36,7 +36,7 @@ SINGLETONS_BUDGET = 1_000_000_000
 """Work up to which the search also starts from singletons: the sum of squared cluster sizes."""
 
 
-def point_estimate(
+def find_point_estimate(
     posterior: "Posterior",
     loss: str = "vi",
     sources: Sources = NO_SOURCES,
@@ -52,25 +52,25 @@ def point_estimate(
     if loss not in LOSSES:
         raise DataError(f"The 'loss' parameter must be one of {LOSSES}. Got {loss!r} instead.")
     _check_draws(posterior)
-    start = paper_rule(posterior) if start is None else start
+    start = apply_paper_rule(posterior) if start is None else start
     return start if loss == "paper" else _Search(posterior, loss, sources, certain).run(start)
 
 
-def paper_rule(posterior: "Posterior") -> Labels:
+def apply_paper_rule(posterior: "Posterior") -> Labels:
     """Return the connected sets of the pairs linked in more than half of the draws."""
-    from kolchin.posterior.kernels import connected_sets
+    from kolchin.posterior.summary_kernels.connected_sets import label_connected_sets
 
-    pairs, _ = linked_pairs(posterior, len(posterior) // 2 + 1)
-    labels: Labels = connected_sets(posterior.n_records, pairs)
+    pairs, _ = count_linked_pairs(posterior, len(posterior) // 2 + 1)
+    labels: Labels = label_connected_sets(posterior.n_records, pairs)
     return labels
 
 
-def expected_loss(posterior: "Posterior", labels: ArrayLike, loss: str = "vi") -> float:
+def compute_expected_loss(posterior: "Posterior", labels: ArrayLike, loss: str = "vi") -> float:
     """Return the mean over draws of VI (nats), or of the number of pairs in disagreement."""
     if loss not in LOSSES[:2]:
         raise DataError(f"The 'loss' parameter must be one of {LOSSES[:2]}. Got {loss!r} instead.")
     _check_draws(posterior)
-    return _Search(posterior, loss).expected(checked_labels(posterior, labels))
+    return _Search(posterior, loss).compute_expected(check_labels(posterior, labels))
 
 
 def _check_draws(posterior: "Posterior") -> None:
@@ -78,7 +78,7 @@ def _check_draws(posterior: "Posterior") -> None:
         raise DataError("A point estimate needs at least one draw. Got none.")
 
 
-def _loss_values(loss: str, n_records: int) -> NDArray[np.float64]:
+def _tabulate_loss(loss: str, n_records: int) -> NDArray[np.float64]:
     """Return f(0), f(1), ..., f(N)."""
     x = np.arange(n_records + 1, dtype=np.float64)
     return x * np.log(np.maximum(x, 1)) if loss == "vi" else x * (x - 1) / 2
@@ -99,7 +99,7 @@ class _Search:
         self.certain = certain
         self.drawn: DistinctClusters = posterior.distinct
         self.weights = self.drawn.counts / len(posterior)
-        self.value = _loss_values(loss, posterior.n_records)
+        self.value = _tabulate_loss(loss, posterior.n_records)
         self.slope = np.diff(self.value)
         self.scale = posterior.n_records if loss == "vi" else 1
 
@@ -108,19 +108,19 @@ class _Search:
         best = start
         for labels in self._best_draws():
             best = self.better_of(best, labels)
-        best = self._improved(best)
+        best = self._improve(best)
         if int(np.sum(self.drawn.sizes**2)) > SINGLETONS_BUDGET:
             return best
         other = self.better_of(best, self.descend(np.arange(start.size)))
-        return best if np.array_equal(best, other) else self._improved(other)
+        return best if np.array_equal(best, other) else self._improve(other)
 
-    def _improved(self, labels: Labels) -> Labels:
+    def _improve(self, labels: Labels) -> Labels:
         """Descend; where that leads to what is forbidden, keep the clusters as they are."""
         lower = self.descend(labels)
         is_free = not self.sources.size and self.certain.is_empty
         return lower if is_free else self.better_of(labels, lower)
 
-    def expected(self, labels: Labels) -> float:
+    def compute_expected(self, labels: Labels) -> float:
         """Return the expected loss of a partition."""
         total = self._losses(labels, np.zeros_like(labels))[0]
         total += self.weights @ self.value[self.drawn.sizes]
@@ -128,7 +128,8 @@ class _Search:
 
     def better_of(self, one: Labels, two: Labels) -> Labels:
         """Return, in each block of the join of two partitions, the one with the lower loss."""
-        from kolchin.posterior.kernels import choose_blocks, join_partitions
+        from kolchin.posterior.summary_kernels.connected_sets import join_partitions
+        from kolchin.posterior.summary_kernels.losses import choose_blocks
 
         blocks = join_partitions(one, two)
         losses, others = self._losses(one, blocks), self._losses(two, blocks)
@@ -137,28 +138,34 @@ class _Search:
 
     def descend(self, start: Labels) -> Labels:
         """Move records and merge clusters until nothing improves."""
-        from kolchin.posterior import kernels
+        from kolchin.posterior.summary_kernels.estimate_search import (
+            DrawnSets,
+            Overlaps,
+            merge_clusters,
+            move_records,
+            tabulate_cells,
+        )
 
         drawn, labels = self.drawn, start.copy()
         sizes = np.bincount(labels, minlength=labels.size)
-        cells, used = kernels.tabulate_cells(drawn.members, drawn.offsets, labels)
-        where = (labels, sizes, drawn.sets, drawn.starts, drawn.offsets, self.weights)
+        sets = DrawnSets(drawn.sets, drawn.starts, self.weights)
+        cells = Overlaps(drawn.offsets, *tabulate_cells(drawn.members, drawn.offsets, labels))
         changes = 1
         while changes:
-            changes = kernels.move_records(*where, self.slope, cells, used)
+            changes = move_records(labels, sizes, sets, cells, self.slope)
             if not changes:
-                changes = kernels.merge_clusters(*where, self.value, cells, used)
-        return checked_labels(self.posterior, labels)
+                changes = merge_clusters(labels, sizes, sets, cells, self.value)
+        return check_labels(self.posterior, labels)
 
     def _losses(self, labels: Labels, blocks: Labels) -> NDArray[np.float64]:
-        from kolchin.posterior.kernels import block_losses
+        from kolchin.posterior.summary_kernels.losses import sum_block_losses
 
         drawn = self.drawn
-        losses: NDArray[np.float64] = block_losses(
+        losses: NDArray[np.float64] = sum_block_losses(
             labels, blocks, drawn.members, drawn.offsets, self.weights, self.value
         )
         losses[blocks[self._clashing(labels)]] = np.inf
-        losses[blocks[self.certain.broken(labels)]] = np.inf
+        losses[blocks[self.certain.find_broken(labels)]] = np.inf
         return losses
 
     def _clashing(self, labels: Labels) -> NDArray[np.int64]:
@@ -181,14 +188,14 @@ class _Search:
 
     def _draw_losses(self, picks: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the expected losses, up to a constant, of some draws, in ascending order."""
-        from kolchin.posterior.kernels import set_losses
+        from kolchin.posterior.summary_kernels.losses import sum_set_losses
 
         drawn, posterior = self.drawn, self.posterior
         wanted = np.zeros(drawn.counts.size, dtype=np.bool_)
         for c, (chain, ids) in enumerate(zip(posterior.chains, drawn.ids, strict=True)):
             own = picks - c * posterior.n_draws
             wanted[ids[np.searchsorted(own, chain.born) < np.searchsorted(own, chain.died)]] = True
-        losses = set_losses(
+        losses = sum_set_losses(
             wanted, drawn.members, drawn.offsets, drawn.sets, drawn.starts, self.weights, self.value
         )
         return posterior.sums(losses).ravel()[picks]

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from kolchin.errors import DataError
 from kolchin.posterior.draws import Posterior
-from kolchin.posterior.episodes import Chain, arranged, plain
-from kolchin.posterior.size_statistics import NAMES, statistics_of
+from kolchin.posterior.episodes import ClusterEpisodes, arrange_episodes, make_plain
+from kolchin.posterior.size_statistics import NAMES, summarise_sizes
 from kolchin.posterior.traces import Traces
 
 Int32s = NDArray[np.int32]
@@ -57,7 +57,7 @@ class Recorder:
         log_joint: float,
     ) -> None:
         """Record one more draw, a :class:`Snapshot`; the rings may change afterwards."""
-        from kolchin.posterior.kernels import renew_rings
+        from kolchin.posterior.summary_kernels.recorded_rings import renew_rings
 
         ended, begun = renew_rings(self.following, following, self.born, len(self))
         self._end(*ended)
@@ -68,7 +68,7 @@ class Recorder:
     def _end(self, members: Int32s, sizes: Int32s, born: Int32s) -> None:
         """Put aside clusters that the draw to come no longer has."""
         died = np.full(sizes.size, len(self), dtype=np.int32)
-        self.ended.append((self._named(members), sizes, born, died))
+        self.ended.append((self._name_parameters(members), sizes, born, died))
 
     def _count(self, begun: Int32s, ended: Int32s) -> None:
         """Keep the histogram of sizes, and what it says of the draw."""
@@ -77,10 +77,10 @@ class Recorder:
         counts[: self.counts.size] += self.counts
         counts[1] = self.n_records - np.arange(2, room) @ counts[2:]
         self.counts = counts[: np.flatnonzero(counts)[-1] + 1]
-        numbers = statistics_of(np.arange(1, self.counts.size), self.counts[None, 1:])
+        numbers = summarise_sizes(np.arange(1, self.counts.size), self.counts[None, 1:])
         self.statistics.append(tuple(float(number[0]) for number in numbers))
 
-    def _named(self, members: Int32s) -> Int32s:
+    def _name_parameters(self, members: Int32s) -> Int32s:
         return members if self.order is None else self.order[members].astype(np.int32)
 
     def forget(self, before: int) -> None:
@@ -88,22 +88,27 @@ class Recorder:
         self.first = max(self.first, before)
         self.ended = [block for block in self.ended if block[3].max(initial=0) > self.first]
 
-    def chain(self, first: int = 0, last: int | None = None) -> Chain:
+    def chain(self, first: int = 0, last: int | None = None) -> ClusterEpisodes:
         """Return the draws from ``first`` on, and before ``last``."""
-        from kolchin.posterior.kernels import open_rings
+        from kolchin.posterior.summary_kernels.recorded_rings import open_rings
 
         if first < self.first:
             raise DataError(f"Draws before {self.first} are no longer held. Got {first} as first.")
         last = len(self) if last is None else last
         members, sizes, born = open_rings(self.following, self.born)
-        still = self._named(members), sizes, born, np.full(sizes.size, len(self), dtype=np.int32)
+        still = (
+            self._name_parameters(members),
+            sizes,
+            born,
+            np.full(sizes.size, len(self), dtype=np.int32),
+        )
         members, sizes, born, died = map(np.concatenate, zip(*self.ended, still, strict=True))
         born, died = (np.clip(when, first, last) - first for when in (born, died))
-        return arranged(members, sizes, born, died, last - first)
+        return arrange_episodes(members, sizes, born, died, last - first)
 
     def take(self, posterior: Posterior, number: int) -> None:
         """Go on after the draws of one of a posterior's chains; those before are forgotten."""
-        from kolchin.posterior.kernels import close_rings
+        from kolchin.posterior.summary_kernels.recorded_rings import close_rings
 
         chain, start = posterior.chains[number], len(self)
         self.forget(start)
@@ -125,7 +130,7 @@ class Recorder:
         self.log_joint += posterior.log_joint[number].tolist()
 
 
-def recorded(
+def collect_posterior(
     recorders: Sequence[Recorder],
     settings: Mapping[str, Any],
     first: int = 0,
@@ -133,12 +138,12 @@ def recorded(
 ) -> Posterior:
     """Return the draws that all chains have, from ``first`` on and before ``last``."""
     last = min(map(len, recorders)) if last is None else last
-    parameters, log_joint, _, _ = traces(recorders, {}, first, last)
+    parameters, log_joint, _, _ = collect_traces(recorders, {}, first, last)
     chains = tuple(recorder.chain(first, last) for recorder in recorders)
-    return Posterior(recorders[0].n_records, chains, parameters, log_joint, plain(settings))
+    return Posterior(recorders[0].n_records, chains, parameters, log_joint, make_plain(settings))
 
 
-def traces(
+def collect_traces(
     recorders: Sequence[Recorder],
     settings: Mapping[str, Any],
     first: int = 0,

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from kolchin.evaluation import encode, evaluate, numbered, pairwise_rates
+from kolchin.evaluation import compute_pairwise_rates, encode, evaluate, write_as_numbers
 
 if TYPE_CHECKING:
     from kolchin.posterior.draws import Posterior
@@ -36,24 +36,24 @@ def evaluate_posterior(
     ``paper_rule`` (``linked``, or what the rule gives) and ``posterior``, which has mean, sd, q05,
     q50 and q95 over the draws for each pairwise, B-cubed and cluster rate.
     """
-    truth = numbered(truth)
+    truth = write_as_numbers(truth)
     estimate = evaluate(posterior.point_estimate("vi") if labels is None else labels, truth)
     paper = evaluate(posterior.point_estimate("paper") if linked is None else linked, truth)
-    rates = pairwise_draws(posterior, truth) | cluster_draws(posterior, truth)
+    rates = score_pairs_by_draw(posterior, truth) | score_clusters_by_draw(posterior, truth)
     return {
         "point_estimate": estimate.as_dict(),
         "paper_rule": paper.as_dict(),
-        "posterior": {name: spread_of(values) for name, values in rates.items()},
+        "posterior": {name: summarise_spread(values) for name, values in rates.items()},
     }
 
 
-def pairwise_draws(
+def score_pairs_by_draw(
     posterior: "Posterior", truth: ArrayLike | Sequence[Any]
 ) -> dict[str, NDArray[np.float64]]:
     """Return precision, recall, f1, fnr and fdr of every draw, each (chain, draw)."""
-    true_sizes, (linked, correct, *_) = _changes(posterior, truth)
+    true_sizes, (linked, correct, *_) = _collect_changes(posterior, truth)
     n_true = int(true_sizes @ (true_sizes - 1)) // 2
-    precision, recall, f1 = pairwise_rates(linked, n_true, correct)
+    precision, recall, f1 = compute_pairwise_rates(linked, n_true, correct)
     return {
         "precision": precision,
         "recall": recall,
@@ -63,11 +63,11 @@ def pairwise_draws(
     }
 
 
-def cluster_draws(
+def score_clusters_by_draw(
     posterior: "Posterior", truth: ArrayLike | Sequence[Any]
 ) -> dict[str, NDArray[np.float64]]:
     """Return B-cubed and cluster rates of every draw, each (chain, draw)."""
-    true_sizes, (_, _, clusters, exact, precise, recalled) = _changes(posterior, truth)
+    true_sizes, (_, _, clusters, exact, precise, recalled) = _collect_changes(posterior, truth)
     n_known, n_true = int(true_sizes.sum()), int(np.count_nonzero(true_sizes))
     n_clusters = n_known + clusters
     n_exact = int(np.sum(true_sizes == 1)) + exact
@@ -82,7 +82,7 @@ def cluster_draws(
     }
 
 
-def _changes(
+def _collect_changes(
     posterior: "Posterior", truth: ArrayLike | Sequence[Any]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the sizes of the true entities, and what drawn clusters change: (what, chain, draw).
@@ -90,7 +90,7 @@ def _changes(
     All begins with every record alone; see ``kernels.score_sets``. Clusters are looked at as they
     are drawn, one after the other, so that nothing is held of them.
     """
-    from kolchin.posterior.kernels import score_sets
+    from kolchin.posterior.summary_kernels.truth_scores import score_sets
 
     codes = encode(truth)
     true_sizes = np.bincount(codes[codes >= 0])
@@ -100,7 +100,7 @@ def _changes(
     return true_sizes, np.stack(changes, axis=1)
 
 
-def calibration(
+def tabulate_calibration(
     links: pl.DataFrame, truth: ArrayLike | Sequence[Any], edges: Sequence[float] = CALIBRATION_BINS
 ) -> pl.DataFrame:
     """Compare the probabilities of pairs (record_a, record_b by number) with their truth.
@@ -132,7 +132,7 @@ def calibration(
     return pl.DataFrame(rows, schema=CALIBRATION_COLUMNS)
 
 
-def spread_of(values: NDArray[np.float64]) -> dict[str, float]:
+def summarise_spread(values: NDArray[np.float64]) -> dict[str, float]:
     """Return mean, sd, q05, q50 and q95 of a quantity over all draws."""
     q05, q50, q95 = np.quantile(values, [0.05, 0.5, 0.95])
     return {

@@ -7,19 +7,21 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from kolchin.posterior.draws import Posterior
-    from kolchin.posterior.episodes import Chain
+    from kolchin.posterior.episodes import ClusterEpisodes
 
 NAMES = ("n_clusters", "singletons", "largest", "mean_size", "q90_size")
 
 
-def size_statistics(posterior: "Posterior") -> dict[str, NDArray[np.float64]]:
+def compute_size_statistics(posterior: "Posterior") -> dict[str, NDArray[np.float64]]:
     """Return number of clusters, singletons, largest, mean and 90th percentile of sizes."""
-    tables = [histograms(chain, posterior.n_records) for chain in posterior.chains]
-    rows = [statistics_of(sizes, counts) for sizes, counts in tables]
+    tables = [count_sizes_by_draw(chain, posterior.n_records) for chain in posterior.chains]
+    rows = [summarise_sizes(sizes, counts) for sizes, counts in tables]
     return {name: np.array([row[k] for row in rows]) for k, name in enumerate(NAMES)}
 
 
-def histograms(chain: "Chain", n_records: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def count_sizes_by_draw(
+    chain: "ClusterEpisodes", n_records: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the sizes that occur, 1 first, and how many clusters have them, (draw, size)."""
     sizes, which = np.unique(chain.sizes, return_inverse=True)
     shape = (chain.n_draws + 1, sizes.size)
@@ -32,7 +34,7 @@ def histograms(chain: "Chain", n_records: int) -> tuple[NDArray[np.int64], NDArr
     return np.append(1, sizes), np.column_stack((singletons, counts))
 
 
-def statistics_of(
+def summarise_sizes(
     sizes: NDArray[np.int64], counts: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], ...]:
     """Return what ``NAMES`` lists of histograms, (draw, size), with sizes in ascending order."""

@@ -20,13 +20,13 @@ from kolchin.partitions import (
     Certain,
     Labels,
     Sources,
-    canonical,
+    make_canonical,
 )
-from kolchin.posterior.episodes import Chain
-from kolchin.posterior.links import confidence, largest_listed, links
-from kolchin.posterior.point_estimate import paper_rule, point_estimate
+from kolchin.posterior.episodes import ClusterEpisodes
+from kolchin.posterior.links import find_largest_listed, measure_confidence, tabulate_links
+from kolchin.posterior.point_estimate import apply_paper_rule, find_point_estimate
 from kolchin.store import Store
-from kolchin.workplace import Work, here
+from kolchin.workplace import Workplace, work_here
 
 if TYPE_CHECKING:
     from kolchin.posterior.draws import Posterior
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 RECORDS_A_PORTION = 1_000_000
 
 
-class Portion(NamedTuple):
+class PosteriorPortion(NamedTuple):
     """Some records, in order, and what was drawn of them."""
 
     records: NDArray[np.int64]
@@ -43,7 +43,7 @@ class Portion(NamedTuple):
     certain: Certain = NOTHING_CERTAIN
 
 
-class Summary(NamedTuple):
+class PosteriorSummary(NamedTuple):
     """The entity of each record, how sure that is, and the links.
 
     ``linked`` is the entity of each record by the paper's rule; ``largest`` is the size of the
@@ -57,7 +57,7 @@ class Summary(NamedTuple):
     largest: int | None
 
 
-class Summing(NamedTuple):
+class SummaryTask(NamedTuple):
     """A portion to sum up, by its name in a store."""
 
     store: Store
@@ -69,50 +69,50 @@ def summarise(
     posterior: "Posterior",
     min_probability: float,
     sources: Sources = NO_SOURCES,
-    work: Work | None = None,
+    work: Workplace | None = None,
     certain: Certain = NOTHING_CERTAIN,
-) -> Summary:
+) -> PosteriorSummary:
     """Sum up a posterior: its point estimate, the confidences, and links from a probability on."""
-    work = work or here()
+    work = work or work_here()
     n_portions = -(-posterior.n_records // RECORDS_A_PORTION)
     name = f"portion-{uuid4().hex}"
     tasks = []
-    for k, portion in enumerate(portions_of(posterior, sources, n_portions, certain)):
-        tasks.append(Summing(work.store, f"{name}-{k}", min_probability))
+    for k, portion in enumerate(cut_into_portions(posterior, sources, n_portions, certain)):
+        tasks.append(SummaryTask(work.store, f"{name}-{k}", min_probability))
         work.store.put(tasks[-1].name, portion)
     parts = work.run(_sum_up, tasks)
-    portions: list[Portion] = [work.store.get(task.name) for task in tasks]
+    portions: list[PosteriorPortion] = [work.store.get(task.name) for task in tasks]
     work.store.delete(*(task.name for task in tasks))
-    return _together(posterior.n_records, portions, parts)
+    return _join_summaries(posterior.n_records, portions, parts)
 
 
-def portions_of(
+def cut_into_portions(
     posterior: "Posterior",
     sources: Sources,
     n_portions: int,
     certain: Certain = NOTHING_CERTAIN,
-) -> Iterator[Portion]:
+) -> Iterator[PosteriorPortion]:
     """Divide a posterior into about equal portions whose records never meet those of others."""
     n_records = posterior.n_records
     if n_portions <= 1:
-        yield Portion(np.arange(n_records), posterior, sources, certain)
+        yield PosteriorPortion(np.arange(n_records), posterior, sources, certain)
         return
-    group = _met(posterior)
+    group = _group_by_meeting(posterior)
     ends = np.cumsum(np.bincount(group))
     part = ((ends - 1) * n_portions // n_records)[group]
     place = np.empty(n_records, dtype=np.int32)
     for k in np.unique(part):
         (records,) = np.nonzero(part == k)
         place[records] = np.arange(records.size, dtype=np.int32)
-        chains = tuple(_within(chain, part == k, place) for chain in posterior.chains)
+        chains = tuple(_select_episodes(chain, part == k, place) for chain in posterior.chains)
         some = replace(posterior, n_records=records.size, chains=chains, parameters={})
         own = Certain(*(place[pairs[(part[pairs] == k).all(axis=1)]] for pairs in certain))
-        yield Portion(records, some, sources[records] if sources.size else sources, own)
+        yield PosteriorPortion(records, some, sources[records] if sources.size else sources, own)
 
 
-def _met(posterior: "Posterior") -> Labels:
+def _group_by_meeting(posterior: "Posterior") -> Labels:
     """Return the group of each record, of those that meet, in the order of first records."""
-    from kolchin.posterior.kernels import join_sets, number_roots
+    from kolchin.posterior.summary_kernels.connected_sets import join_sets, number_roots
 
     parent = np.arange(posterior.n_records)
     for chain in posterior.chains:
@@ -121,24 +121,34 @@ def _met(posterior: "Posterior") -> Labels:
     return groups
 
 
-def _within(chain: Chain, inside: NDArray[np.bool_], place: NDArray[np.int32]) -> Chain:
+def _select_episodes(
+    chain: ClusterEpisodes, inside: NDArray[np.bool_], place: NDArray[np.int32]
+) -> ClusterEpisodes:
     """Return the episodes of some records, which have these places."""
     firsts = chain.members[np.cumsum(chain.sizes) - chain.sizes]
     kept = inside[firsts]
     members = place[chain.members[np.repeat(kept, chain.sizes)]]
-    return Chain(members, chain.sizes[kept], chain.born[kept], chain.died[kept], chain.n_draws)
+    return ClusterEpisodes(
+        members, chain.sizes[kept], chain.born[kept], chain.died[kept], chain.n_draws
+    )
 
 
-def _sum_up(task: Summing) -> Summary:
-    portion: Portion = task.store.get(task.name)
+def _sum_up(task: SummaryTask) -> PosteriorSummary:
+    portion: PosteriorPortion = task.store.get(task.name)
     drawn = portion.posterior
-    linked = paper_rule(drawn)
-    labels = point_estimate(drawn, sources=portion.sources, start=linked, certain=portion.certain)
-    listed = links(drawn, task.min_probability)
-    return Summary(labels, linked, confidence(drawn, labels), listed, largest_listed(drawn))
+    linked = apply_paper_rule(drawn)
+    labels = find_point_estimate(
+        drawn, sources=portion.sources, start=linked, certain=portion.certain
+    )
+    listed = tabulate_links(drawn, task.min_probability)
+    return PosteriorSummary(
+        labels, linked, measure_confidence(drawn, labels), listed, find_largest_listed(drawn)
+    )
 
 
-def _together(n_records: int, portions: list[Portion], parts: list[Summary]) -> Summary:
+def _join_summaries(
+    n_records: int, portions: list[PosteriorPortion], parts: list[PosteriorSummary]
+) -> PosteriorSummary:
     """Put the summaries of portions together."""
     if len(parts) == 1:
         return parts[0]
@@ -157,4 +167,4 @@ def _together(n_records: int, portions: list[Portion], parts: list[Summary]) -> 
     largest = [part.largest for part in parts if part.largest is not None]
     every = pl.concat(listed).sort("record_a", "record_b")
     least = min(largest, default=None)
-    return Summary(canonical(labels), canonical(linked), sure, every, least)
+    return PosteriorSummary(make_canonical(labels), make_canonical(linked), sure, every, least)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class Traced(Protocol):
+class TraceSource(Protocol):
     """A posterior, or the traces of one."""
 
     @property

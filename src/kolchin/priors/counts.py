@@ -7,7 +7,16 @@ from typing import Protocol
 import numpy as np
 from scipy.special import gammaln
 
-from kolchin.parameters import POSITIVE, UNIT, FloatArray, Hyper, IntArray, Range, Values, checked
+from kolchin.parameters import (
+    POSITIVE,
+    UNIT,
+    FloatArray,
+    Hyper,
+    IntArray,
+    Range,
+    Values,
+    check_parameters,
+)
 from kolchin.priors.base import Opening
 from kolchin.priors.probabilities import Probabilities, log_negative_binomial
 
@@ -39,7 +48,7 @@ class NegativeBinomialCount:
     ranges: Mapping[str, Range] = {"a": POSITIVE, "q": UNIT}
 
     def __init__(self, owner: str, a: Hyper, q: Hyper | None) -> None:
-        self.given = checked(owner, self.ranges, {"a": a, "q": q})
+        self.given = check_parameters(owner, self.ranges, {"a": a, "q": q})
 
     def hypers(self, n_records: int) -> dict[str, Hyper]:
         """Return a and q."""

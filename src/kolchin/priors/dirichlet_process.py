@@ -15,7 +15,7 @@ from kolchin.parameters import (
     IntArray,
     Range,
     Values,
-    checked,
+    check_parameters,
     log_rising,
     start_value,
 )
@@ -34,7 +34,7 @@ class DirichletProcess(Prior):
     ranges: Mapping[str, Range] = {"theta": POSITIVE}
 
     def __init__(self, theta: Hyper | None = None) -> None:
-        self.given = checked("DirichletProcess", self.ranges, {"theta": theta})
+        self.given = check_parameters("DirichletProcess", self.ranges, {"theta": theta})
 
     @classmethod
     def expecting(cls, n_clusters: float, n_records: int) -> "DirichletProcess":

@@ -22,7 +22,7 @@ from kolchin.parameters import (
     is_number,
     is_sampled,
 )
-from kolchin.partitions import canonical
+from kolchin.partitions import make_canonical
 from kolchin.priors.base import Opening, Prior, SizeCounts, Tables, table_size
 from kolchin.priors.counts import Count, FlatCount, NegativeBinomialCount, TableCount
 from kolchin.priors.drawing import draw_sizes
@@ -162,7 +162,7 @@ class KolchinPartition(Prior):
             sizes = self.draw_given(rng, n_records, values)
             values = self.update(rng, values, SizeCounts.of(np.bincount(sizes)))
         labels = np.repeat(np.arange(sizes.size), sizes)
-        return canonical(rng.permutation(labels))
+        return make_canonical(rng.permutation(labels))
 
     def is_free(self, n_records: int, values: Values) -> bool:
         """Tell whether an exact draw needs values that depend on the partition."""

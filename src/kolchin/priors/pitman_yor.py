@@ -17,7 +17,7 @@ from kolchin.parameters import (
     IntArray,
     Range,
     Values,
-    checked,
+    check_parameters,
     log_rising,
     start_value,
 )
@@ -38,7 +38,7 @@ class PitmanYor(Prior):
 
     def __init__(self, theta: Hyper | None = None, discount: Hyper = Beta(1, 1)) -> None:
         given = {"theta": theta, "discount": discount}
-        self.given = checked("PitmanYor", self.ranges, given)
+        self.given = check_parameters("PitmanYor", self.ranges, given)
 
     @classmethod
     def expecting(cls, n_clusters: float, n_records: int, discount: float) -> "PitmanYor":

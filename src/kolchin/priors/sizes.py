@@ -15,7 +15,7 @@ from kolchin.parameters import (
     IntArray,
     Range,
     Values,
-    checked,
+    check_parameters,
 )
 from kolchin.priors.base import SizeCounts
 from kolchin.priors.probabilities import (
@@ -55,7 +55,7 @@ class NegativeBinomialSizes:
     ranges: Mapping[str, Range] = {"r": POSITIVE, "p": UNIT}
 
     def __init__(self, owner: str, r: Hyper, p: Hyper) -> None:
-        self.given = checked(owner, self.ranges, {"r": r, "p": p})
+        self.given = check_parameters(owner, self.ranges, {"r": r, "p": p})
 
     def hypers(self) -> dict[str, Hyper]:
         """Return r and p."""
@@ -95,7 +95,7 @@ class DirichletSizes:
     def __init__(self, owner: str, alpha: Hyper, **base: Any) -> None:
         self.base_table: Probabilities | None = base.pop("table", None)
         self.ranges = {"alpha": POSITIVE} | {k: POSITIVE if k == "r" else UNIT for k in base}
-        self.given = checked(owner, self.ranges, {"alpha": alpha, **base})
+        self.given = check_parameters(owner, self.ranges, {"alpha": alpha, **base})
 
     def hypers(self) -> dict[str, Hyper]:
         """Return alpha and the parameters of the base."""

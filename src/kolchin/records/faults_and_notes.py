@@ -12,7 +12,7 @@ class DataWarning(UserWarning):
     """Something about a table that a user should know; the message lists all of it."""
 
 
-class Findings:
+class FaultsAndNotes:
     """A collection of faults and notes, so that each is told once and all are told together."""
 
     def __init__(self) -> None:
@@ -30,20 +30,20 @@ class Findings:
     def stop_on_faults(self) -> None:
         """Raise one DataError that lists every fault, if there is any."""
         if self.faults:
-            raise DataError(_listing("These records cannot be used:", self.faults))
+            raise DataError(_list_lines("These records cannot be used:", self.faults))
 
     def warn(self, stacklevel: int = 3) -> None:
         """Give one DataWarning that lists every note, if there is any."""
         if self.notes:
-            message = _listing("What was done with some columns:", self.notes)
+            message = _list_lines("What was done with some columns:", self.notes)
             warnings.warn(message, DataWarning, stacklevel=stacklevel)
 
 
-def _listing(title: str, lines: Iterable[str]) -> str:
+def _list_lines(title: str, lines: Iterable[str]) -> str:
     return "\n".join([title, *(f"- {line}" for line in lines)])
 
 
-def some(values: Iterable[Any], limit: int = 5) -> str:
+def list_some(values: Iterable[Any], limit: int = 5) -> str:
     """Write values for a message, the first few of them when there are many.
 
     >>> some(["a", "b", "c"], limit=2)
@@ -51,10 +51,10 @@ def some(values: Iterable[Any], limit: int = 5) -> str:
     """
     listed = list(values)
     rest = len(listed) - limit
-    return ", ".join(map(shown, listed[:limit])) + (f" and {rest:,} more" if rest > 0 else "")
+    return ", ".join(map(show_value, listed[:limit])) + (f" and {rest:,} more" if rest > 0 else "")
 
 
-def shown(value: Any, width: int = 60) -> str:
+def show_value(value: Any, width: int = 60) -> str:
     """Write one value for a message, cut when it is long.
 
     >>> shown("x" * 1000, width=5)
@@ -65,7 +65,7 @@ def shown(value: Any, width: int = 60) -> str:
     return repr(value)
 
 
-def suggestion(name: str, known: Iterable[str]) -> str:
+def suggest(name: str, known: Iterable[str]) -> str:
     """Write a question with the known names closest to a wrong one, or nothing.
 
     >>> suggestion("sexx", ["age", "sex"])

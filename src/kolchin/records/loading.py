@@ -12,32 +12,39 @@ import polars as pl
 
 from kolchin.options import option
 from kolchin.records.columns.cleaning import (
-    Cleaned,
-    Cleaning,
-    cleaned_weights,
-    cleaning,
+    CleanColumn,
+    CleaningRules,
+    clean_weights,
+    make_cleaning_rules,
 )
-from kolchin.records.columns.column_kinds import Kind, kind_of_values
+from kolchin.records.columns.column_kinds import Kind, infer_kind
 from kolchin.records.columns.column_reports import column_table, note_markers, note_names
 from kolchin.records.columns.column_texts import Texts
 from kolchin.records.columns.inference import (
     ColumnReport,
     choose,
-    kind_of_field,
-    limited,
-    own_id,
-    settled,
+    find_own_id,
+    limit_columns,
+    name_kind,
+    settle_columns,
 )
-from kolchin.records.columns.open_tables import Table, open_table
-from kolchin.records.columns.repeated_columns import without_repeats
-from kolchin.records.columns.roles import WHY, Roles, check_roles, ids_of, row_numbers, text_of
-from kolchin.records.faults_and_notes import Findings, suggestion
-from kolchin.records.fields.declarations import Categorical, Field, FieldLike, declared
+from kolchin.records.columns.open_tables import OpenTable, open_table
+from kolchin.records.columns.repeated_columns import leave_out_repeats
+from kolchin.records.columns.roles import (
+    WHY,
+    Roles,
+    check_roles,
+    number_rows,
+    read_as_text,
+    read_ids,
+)
+from kolchin.records.faults_and_notes import FaultsAndNotes, suggest
+from kolchin.records.fields.declarations import Categorical, Field, FieldLike, check_fields
 from kolchin.records.fields.encoding import encode_fields
 from kolchin.records.fields.field_choices import SUFFIX, Choice, read_choices
 from kolchin.records.files.column_renames import Renames
 from kolchin.records.records import Records
-from kolchin.workplace import Work
+from kolchin.workplace import Workplace
 
 FieldsLike = Iterable[FieldLike] | FieldLike | os.PathLike[str] | None
 CODES = "codes"
@@ -101,13 +108,13 @@ class Inspection:
     notes: tuple[str, ...]
 
 
-class _Opened(NamedTuple):
+class _TableParts(NamedTuple):
     """A table, what was seen in its columns, and which of them have a part of their own."""
 
-    table: Table
+    table: OpenTable
     origin: pl.Series | None
     reports: tuple[ColumnReport, ...]
-    cleaned: Mapping[str, Cleaned]
+    cleaned: Mapping[str, CleanColumn]
     roles: Roles
 
     @property
@@ -126,7 +133,7 @@ def load(
     normalise: bool = True,
     missing: Iterable[str] | None = None,
     rename: Renames | None = None,
-    work: Work | None = None,
+    work: Workplace | None = None,
 ) -> Loaded:
     """Read a table, find out what its columns are, and encode those that tell entities apart.
 
@@ -164,33 +171,33 @@ def load(
     >>> loaded.records.decode()["name"].to_list()
     ['ada', 'ada', 'zoe']
     """
-    findings = Findings()
-    how = _cleaning(normalise, missing, findings)
-    wanted = _wanted(fields, findings)
+    findings = FaultsAndNotes()
+    how = _choose_cleaning(normalise, missing, findings)
+    wanted = _read_wanted_fields(fields, findings)
     opened = _open(table, Roles(id, source, truth), how, findings, work, rename)
-    opened = _with_own_id(opened, _named_fields(wanted), findings)
+    opened = _use_own_id(opened, _list_named_fields(wanted), findings)
     id = opened.roles.id
     reports, chosen = _decide(opened, wanted, how, findings)
     columns = encode_fields(chosen, opened.cleaned, findings)
-    origin = opened.origin if source is None else _part(opened, source, "source")
-    known = None if truth is None else _part(opened, truth, "truth")
+    origin = opened.origin if source is None else _read_part(opened, source, "source")
+    known = None if truth is None else _read_part(opened, truth, "truth")
     if known is not None and known.len() and not known.count():
         findings.fault(f"column {truth!r}, the truth, has no values: all are missing.")
     read = opened.table
-    ids = row_numbers(read.n_records) if id is None else ids_of(read.column(id), origin, findings)
+    ids = number_rows(read.n_records) if id is None else read_ids(read.column(id), origin, findings)
     findings.stop_on_faults()
-    records = _kept(Records._from_columns(columns), work)
+    records = _keep_records(Records._from_columns(columns), work)
     del columns
     texts, types = read.texts(), read.types
     read.close()
     return Loaded(
         *(records, texts, ids, id, known, origin, reports, tuple(findings.notes)),
-        fingerprint=_fingerprint(records, texts, ids),
+        fingerprint=_compute_fingerprint(records, texts, ids),
         types=types,
     )
 
 
-def _kept(records: Records, work: Work | None) -> Records:
+def _keep_records(records: Records, work: Workplace | None) -> Records:
     """Return records whose codes are in the store of an engine, and not in memory as well."""
     if work is None or work.is_here:
         return records
@@ -209,27 +216,31 @@ def inspect(
     rename: Renames | None = None,
 ) -> Inspection:
     """Find out what the columns of a table are, as `load` does, whether they can be used or not."""
-    findings = Findings()
-    how = _cleaning(normalise, missing, findings)
+    findings = FaultsAndNotes()
+    how = _choose_cleaning(normalise, missing, findings)
     opened = _open(table, Roles(id, source, truth), how, findings, renames=rename)
-    opened = _with_own_id(opened, (), findings)
-    reports = limited(without_repeats(opened.reports, opened.cleaned))
+    opened = _use_own_id(opened, (), findings)
+    reports = limit_columns(leave_out_repeats(opened.reports, opened.cleaned))
     note_markers(reports, findings)
     return Inspection(reports, tuple(findings.notes))
 
 
-def _named_fields(wanted: Sequence[Field] | Mapping[str, Choice] | None) -> list[str]:
+def _list_named_fields(wanted: Sequence[Field] | Mapping[str, Choice] | None) -> list[str]:
     """Return the columns that users want as fields."""
     if isinstance(wanted, Mapping):
         return [column for column, choice in wanted.items() if choice.use]
     return [field.column for field in wanted or ()]
 
 
-def _with_own_id(opened: _Opened, wanted: Iterable[str], findings: Findings) -> _Opened:
+def _use_own_id(
+    opened: _TableParts, wanted: Iterable[str], findings: FaultsAndNotes
+) -> _TableParts:
     """Let a column of identifiers name the records where none was given, and say so."""
     if opened.roles.id is not None:
         return opened
-    found = own_id([one for one in opened.reports if one.column not in {*wanted, *opened.kinds}])
+    found = find_own_id(
+        [one for one in opened.reports if one.column not in {*wanted, *opened.kinds}]
+    )
     if found is None:
         return opened
     findings.note(
@@ -245,35 +256,39 @@ def _with_own_id(opened: _Opened, wanted: Iterable[str], findings: Findings) -> 
     return opened._replace(reports=reports, roles=opened.roles._replace(id=found))
 
 
-def _cleaning(normalise: bool, missing: Iterable[str] | None, findings: Findings) -> Cleaning:
+def _choose_cleaning(
+    normalise: bool, missing: Iterable[str] | None, findings: FaultsAndNotes
+) -> CleaningRules:
     """Prepare the cleaning, or note what is wrong with the markers."""
     if missing is None:
-        return cleaning(normalise, spare_names=True)
+        return make_cleaning_rules(normalise, spare_names=True)
     markers = [missing] if isinstance(missing, str) else list(missing)
     wrong = [marker for marker in markers if not isinstance(marker, str)]
     if wrong:
         findings.fault(f"missing must be a sequence of text. Got {wrong} in it instead.")
         markers = []
-    return cleaning(normalise, markers)
+    return make_cleaning_rules(normalise, markers)
 
 
-def _wanted(fields: FieldsLike, findings: Findings) -> tuple[Field, ...] | dict[str, Choice] | None:
+def _read_wanted_fields(
+    fields: FieldsLike, findings: FaultsAndNotes
+) -> tuple[Field, ...] | dict[str, Choice] | None:
     """Return fields as they were declared, or as a file has them; None for those to be inferred."""
     if isinstance(fields, str) and fields.lower().endswith(SUFFIX):
         fields = Path(fields)
     if isinstance(fields, os.PathLike):
         return read_choices(Path(fields), findings) or {}
-    return declared(fields, findings, kind=Field)
+    return check_fields(fields, findings, kind=Field)
 
 
 def _open(
     table: Any,
     roles: Roles,
-    how: Cleaning,
-    findings: Findings,
-    work: Work | None = None,
+    how: CleaningRules,
+    findings: FaultsAndNotes,
+    work: Workplace | None = None,
     renames: Renames | None = None,
-) -> _Opened:
+) -> _TableParts:
     """Read a table and look at its columns; raise an error when there is none to go on with."""
     n_faults = len(findings.faults)
     read = open_table(table, findings, work, renames)
@@ -285,51 +300,51 @@ def _open(
         if len(findings.faults) == n_faults:
             seen = found.look(how, roles.kinds, findings)
             if seen is not None:
-                return _Opened(found, origin, settled(seen.reports), seen.cleaned, roles)
+                return _TableParts(found, origin, settle_columns(seen.reports), seen.cleaned, roles)
     findings.stop_on_faults()
     raise AssertionError("a table that was not read has a fault")
 
 
-def _part(opened: _Opened, column: str, name: str) -> pl.Series:
+def _read_part(opened: _TableParts, column: str, name: str) -> pl.Series:
     """Return the column of a part as text."""
-    return text_of(opened.table.column(column), opened.cleaned[column].values.codes, name)
+    return read_as_text(opened.table.column(column), opened.cleaned[column].values.codes, name)
 
 
 def _decide(
-    opened: _Opened,
+    opened: _TableParts,
     wanted: Sequence[Field] | Mapping[str, Choice] | None,
-    how: Cleaning,
-    findings: Findings,
+    how: CleaningRules,
+    findings: FaultsAndNotes,
 ) -> tuple[tuple[ColumnReport, ...], Sequence[Field]]:
     """Say of each column whether it is used, and return the fields in the order they were given."""
     reports = opened.reports
     note_markers(reports, findings)
     note_names(reports, findings)
     if wanted is None:
-        reports = limited(without_repeats(reports, opened.cleaned))
+        reports = limit_columns(leave_out_repeats(reports, opened.cleaned))
         return reports, choose([one for one in reports if one.column not in opened.kinds], findings)
     if isinstance(wanted, Mapping):
         _check_columns(opened, wanted, [c for c, choice in wanted.items() if choice.use], findings)
-        reports = tuple(_as_chosen(one, wanted, opened.kinds) for one in reports)
+        reports = tuple(_follow_choice(one, wanted, opened.kinds) for one in reports)
         return reports, choose([one for one in reports if one.used], findings)
     named = [field.column for field in wanted]
     _check_columns(opened, named, named, findings)
     of_column = {one.column: one for one in reports}
-    fields = [_of_a_kind(field, of_column, opened) for field in wanted]
+    fields = [_make_field(field, of_column, opened) for field in wanted]
     by_name = {field.column: field for field in fields}
-    reports = tuple(_as_named(one, by_name, opened.kinds) for one in reports)
-    return reports, [_with_clean_weights(field, how) for field in fields]
+    reports = tuple(_follow_fields(one, by_name, opened.kinds) for one in reports)
+    return reports, [_clean_field_weights(field, how) for field in fields]
 
 
 def _check_columns(
-    opened: _Opened, named: Iterable[str], used: Iterable[str], findings: Findings
+    opened: _TableParts, named: Iterable[str], used: Iterable[str], findings: FaultsAndNotes
 ) -> None:
     """Find fault with names that no column has, and with columns that cannot be fields."""
     known = opened.table.names
     there = set(known)
     for name in named:
         if name not in there:
-            findings.fault(f"the table has no column {name!r}.{suggestion(name, known)}")
+            findings.fault(f"the table has no column {name!r}.{suggest(name, known)}")
     for name in used:
         if name in opened.kinds:
             findings.fault(
@@ -343,7 +358,7 @@ def _check_columns(
             )
 
 
-def _as_chosen(
+def _follow_choice(
     one: ColumnReport, choices: Mapping[str, Choice], roles: Mapping[str, Kind]
 ) -> ColumnReport:
     """Follow what a file of fields says about a column."""
@@ -357,17 +372,17 @@ def _as_chosen(
     return dataclasses.replace(one, kind=kind, cuts=choice.cuts, used=choice.use, why=why)
 
 
-def _of_a_kind(field: Field, reports: Mapping[str, ColumnReport], opened: _Opened) -> Field:
+def _make_field(field: Field, reports: Mapping[str, ColumnReport], opened: _TableParts) -> Field:
     """Return the field that a column is by its values, where only its name was given."""
     one = reports.get(field.column)
     if type(field) is not Field or one is None or field.column not in opened.cleaned:
         return field
     vocabulary = opened.cleaned[field.column].values.vocabulary
-    kind = one.kind if one.kind.is_field else kind_of_values(field.column, vocabulary)
+    kind = one.kind if one.kind.is_field else infer_kind(field.column, vocabulary)
     return dataclasses.replace(one, kind=kind).field
 
 
-def _as_named(
+def _follow_fields(
     one: ColumnReport, fields: Mapping[str, Field], roles: Mapping[str, Kind]
 ) -> ColumnReport:
     """Follow what was given as fields."""
@@ -376,17 +391,17 @@ def _as_named(
     field = fields.get(one.column)
     if field is None:
         return dataclasses.replace(one, used=False, why="not named in fields")
-    kind, cuts = kind_of_field(field, one.kind), getattr(field, "cuts", None)
+    kind, cuts = name_kind(field, one.kind), getattr(field, "cuts", None)
     return dataclasses.replace(one, kind=kind, cuts=cuts, used=True, why="named in fields")
 
 
-def _with_clean_weights(field: Field, how: Cleaning) -> Field:
+def _clean_field_weights(field: Field, how: CleaningRules) -> Field:
     if not isinstance(field, Categorical) or field.frequencies is None:
         return field
-    return dataclasses.replace(field, frequencies=cleaned_weights(field.frequencies, how))
+    return dataclasses.replace(field, frequencies=clean_weights(field.frequencies, how))
 
 
-def _fingerprint(records: Records, texts: Texts, ids: pl.Series) -> str:
+def _compute_fingerprint(records: Records, texts: Texts, ids: pl.Series) -> str:
     """Hash what a run depends on; batches keep the memory small."""
     digest = hashlib.blake2b(digest_size=16)
     first = 0

@@ -9,16 +9,16 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from kolchin.records.columns.cleaning import AS_IT_IS, clean_table
-from kolchin.records.columns.inference import choose, inferred, limited, settled
-from kolchin.records.columns.values import take
-from kolchin.records.faults_and_notes import Findings
+from kolchin.records.columns.inference import choose, infer_column, limit_columns, settle_columns
+from kolchin.records.columns.values import take_values
+from kolchin.records.faults_and_notes import FaultsAndNotes
 from kolchin.records.fields.declarations import (
     Categorical,
     Category,
     Compared,
     Field,
     FieldLike,
-    declared,
+    check_fields,
 )
 from kolchin.records.fields.encoding import Column, encode_codes, encode_fields
 from kolchin.records.fields.vocabulary import Vocabulary
@@ -78,11 +78,11 @@ class Records:
           sex         2    25.0%
           year        2     0.0%
         """
-        findings = Findings()
-        wanted = declared(fields, findings)
+        findings = FaultsAndNotes()
+        wanted = check_fields(fields, findings)
         names = None if wanted is None else [field.column for field in wanted]
         frame = read_table(table, names, findings)
-        columns = [] if frame is None else _encoded(frame, wanted, findings)
+        columns = [] if frame is None else _encode_frame(frame, wanted, findings)
         findings.stop_on_faults()
         findings.warn()
         return cls._from_columns(columns)
@@ -113,7 +113,7 @@ class Records:
         array([0.5, 0.5])
         """
         array = np.asarray(codes)
-        findings = Findings()
+        findings = FaultsAndNotes()
         _check_codes(array, frequencies, names, findings)
         findings.stop_on_faults()
         labels = [f"field_{f}" for f in range(array.shape[1])] if names is None else list(names)
@@ -194,7 +194,7 @@ class Records:
         ['f', 'm', None]
         """
         columns = zip(self.names, self.vocabularies, self.codes.T, strict=True)
-        return pl.DataFrame({name: take(v.series, codes) for name, v, codes in columns})
+        return pl.DataFrame({name: take_values(v.series, codes) for name, v, codes in columns})
 
     def __len__(self) -> int:
         return self.n_records
@@ -211,8 +211,8 @@ class Records:
         return "\n".join([f"Records: {self.n_records:,} records, {self.n_fields} {fields}", *lines])
 
 
-def _encoded(
-    frame: pl.DataFrame, fields: Sequence[Field] | None, findings: Findings
+def _encode_frame(
+    frame: pl.DataFrame, fields: Sequence[Field] | None, findings: FaultsAndNotes
 ) -> list[Column]:
     """Encode the declared columns of a frame, or all that can tell entities apart."""
     cleaned = clean_table(frame, AS_IT_IS)
@@ -225,8 +225,8 @@ def _encoded(
         findings.fault(f"at least two records are needed. Got {frame.height} instead.")
         return []
     if fields is None:
-        reports = settled(inferred(name, column) for name, column in cleaned.items())
-        fields = choose(limited(reports, categories=False), findings)
+        reports = settle_columns(infer_column(name, column) for name, column in cleaned.items())
+        fields = choose(limit_columns(reports, categories=False), findings)
     return encode_fields(fields, cleaned, findings)
 
 
@@ -234,7 +234,7 @@ def _check_codes(
     codes: NDArray[Any],
     frequencies: Sequence[ArrayLike] | None,
     names: Sequence[str] | None,
-    findings: Findings,
+    findings: FaultsAndNotes,
 ) -> None:
     """Find what is wrong with codes before their values are looked at one by one."""
     if codes.ndim != 2 or not codes.size or codes.dtype.kind not in "iu":

@@ -15,7 +15,7 @@ ENTITY_COUNT_NAMES = ("n_entities", "n_clusters", "K")
 
 
 @dataclass(frozen=True)
-class Content:
+class ReportContent:
     """Everything that a report shows.
 
     Attributes

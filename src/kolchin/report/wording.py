@@ -20,7 +20,7 @@ INBORN = frozenset(
 _CONTROLS = {code: 0x2400 + code for code in range(32)} | {0x7F: 0x2421}
 
 
-def number(value: Any, digits: int = 3) -> str:
+def write_number(value: Any, digits: int = 3) -> str:
     """Return a number with so many significant digits and its thousands apart.
 
     >>> number(12345.678), number(0.04567), number(None)
@@ -35,27 +35,27 @@ def number(value: Any, digits: int = 3) -> str:
     return (text.rstrip("0").rstrip(".") if "." in text else text).replace("-", "−")
 
 
-def decimals(value: Any, digits: int = 3) -> str:
+def write_decimals(value: Any, digits: int = 3) -> str:
     """Return a number with so many decimals."""
     return f"{value:.{digits}f}".replace("-", "−") if is_number(value) else NOTHING
 
 
-def count(value: Any) -> str:
+def write_count(value: Any) -> str:
     """Return a count, rounded, with its thousands apart."""
     return f"{value:,.0f}".replace("-", "−") if is_number(value) else NOTHING
 
 
-def counted(value: Any, noun: str, plural: str | None = None) -> str:
+def write_counted(value: Any, noun: str, plural: str | None = None) -> str:
     """Return a count with its noun.
 
     >>> counted(1, "entity", "entities"), counted(2, "record")
     ('1 entity', '2 records')
     """
-    text = count(value)
+    text = write_count(value)
     return f"{text} {noun if text == '1' else plural or noun + 's'}"
 
 
-def percent(share: Any) -> str:
+def write_percent(share: Any) -> str:
     """Return a share in percent; what is neither none nor all never reads 0% or 100%.
 
     >>> percent(0.1234), percent(0.9999), percent(0.0001)
@@ -70,7 +70,7 @@ def percent(share: Any) -> str:
     return f"{100 * share:.0f}%"
 
 
-def signed(bits: Any) -> str:
+def write_signed(bits: Any) -> str:
     """Return bits with their sign and one decimal."""
     if not is_number(bits):
         return NOTHING
@@ -79,18 +79,18 @@ def signed(bits: Any) -> str:
     return f"{rounded:+.1f}".replace("-", "−") if rounded else "0.0"
 
 
-def duration(seconds: Any) -> str:
+def write_duration(seconds: Any) -> str:
     """Return a time in the unit that suits it."""
     if not is_number(seconds):
         return NOTHING
     if seconds < 60:
-        return f"{number(seconds, 2)} s"
+        return f"{write_number(seconds, 2)} s"
     if seconds < 3600:
         return f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
     return f"{seconds // 3600:.0f} h {seconds % 3600 // 60:.0f} min"
 
 
-def text(value: Any, longest: int = LONGEST_VALUE) -> str:
+def write_text(value: Any, longest: int = LONGEST_VALUE) -> str:
     """Return a value as one short line of text."""
     shown = value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)
     if len(shown) > longest:
@@ -98,13 +98,13 @@ def text(value: Any, longest: int = LONGEST_VALUE) -> str:
     return shown.translate(_CONTROLS)
 
 
-def chart_label(name: str, longest: int = 60) -> str:
+def write_chart_label(name: str, longest: int = 60) -> str:
     """Return a name as a chart can group by it.
 
     Objects of JavaScript have some names from birth, and Vega looks values up in objects: such a
     name gets a space without width at its end.
     """
-    label = text(name, longest)
+    label = write_text(name, longest)
     return label + "\u200b" if label in INBORN else label
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kolchin.engines import engine_for
+from kolchin.engines import open_engine
 from kolchin.errors import ModelError
 from kolchin.likelihoods import Exemplar, compare_records
 from kolchin.model import Model
@@ -20,21 +20,27 @@ from kolchin.records import DataWarning
 from kolchin.records.fields.declarations import FieldLike
 from kolchin.records.files.column_renames import Renames
 from kolchin.records.loading import load
-from kolchin.resolution.results.outweighed_fields import too_weak
+from kolchin.resolution.results.outweighed_fields import describe_too_weak
 from kolchin.resolution.results.result import Result
-from kolchin.resolution.results.spreadsheet_formulas import formula_notes
+from kolchin.resolution.results.spreadsheet_formulas import note_formulas
 from kolchin.resolution.running.directory import RunDirectory
-from kolchin.resolution.running.grown_models import without_base
+from kolchin.resolution.running.grown_models import forget_base
 from kolchin.resolution.running.progress_display import Display, Watcher
 from kolchin.resolution.running.review_answers import read_reviewed
 from kolchin.resolution.running.session import Session
-from kolchin.resolution.running.settings import AUTO, Settings, limit_for, limit_of, source_numbers
+from kolchin.resolution.running.settings import (
+    AUTO,
+    Settings,
+    choose_limit,
+    number_sources,
+    read_limit,
+)
 from kolchin.resolution.running.stopwatch import Stopwatch
-from kolchin.resolution.tables.answer_tables import Given, read_known
-from kolchin.resolution.tables.input_table import Input, check_fields_can_be_kept
-from kolchin.resolution.tables.table_source import check_unchanged, opened, repeatable
-from kolchin.threads import at_most
-from kolchin.workplace import Work, workplace
+from kolchin.resolution.tables.answer_tables import UserAnswers, read_known
+from kolchin.resolution.tables.input_table import InputTable, check_fields_can_be_kept
+from kolchin.resolution.tables.table_source import check_unchanged, describe_source, open_source
+from kolchin.threads import limit_cores
+from kolchin.workplace import Workplace, open_workplace
 
 BEGINNING = ("updated", "format", "version")
 """What is no part of what a run is asked for."""
@@ -113,7 +119,7 @@ def resolve(
         As in :class:`kolchin.Model`, for the likelihood of categories.
     chains, draws
         Number of chains, and of draws of each. Without ``draws``, sampling goes on until R-hat is
-        below 1.01 and the effective sample size above 400 for every monitored quantity.
+        below 1.01 and the effective sample size at least 400 for every monitored quantity.
     seed
         The same seed gives the same result.
     time_limit
@@ -159,8 +165,8 @@ def resolve(
     >>> result.entities.columns
     ['record', 'entity', 'entity_size', 'confidence']
     """
-    time_limit = limit_of(time_limit)
-    settings = Settings.checked(
+    time_limit = read_limit(time_limit)
+    settings = Settings.check(
         prior, delta, tied, chains, draws, seed, time_limit, one_per_source, keys, likelihood
     )
     if merged and out is None:
@@ -181,41 +187,41 @@ def resolve(
     choices |= {"missing": missing, "rename": rename}
     watch = Stopwatch("reading")
     with (
-        at_most(cores),
-        engine_for(engine) as running,
+        limit_cores(cores),
+        open_engine(engine) as running,
         Display(progress) as display,
         ExitStack() as stack,
     ):
         if directory is not None and running is not None:
-            stack.enter_context(directory.locked())
-        work = stack.enter_context(workplace(running, _folder(store, directory)))
+            stack.enter_context(directory.lock())
+        work = stack.enter_context(open_workplace(running, _find_folder(store, directory)))
         display.phase("reading the table")
-        content, title = opened(data, table, query)
+        content, title = open_source(data, table, query)
         loaded = load(content, **choices, normalise=normalise, work=work)
         cleaning = {"normalise": normalise, "missing": missing}
-        given = replace(Input.of(loaded, title), cleaning=cleaning)
+        given = replace(InputTable.of(loaded, title), cleaning=cleaning)
         del loaded
         if directory is not None and not safe_csv:
-            formulas = formula_notes(given.texts, given.texts.columns)
+            formulas = note_formulas(given.texts, given.texts.columns)
             given = replace(given, notes=(*given.notes, *formulas))
         _tell_input(display, given)
         # Before anything is compared: answers that cannot hold are refused.
-        said = Given(same, different, answer_error)
-        sources = source_numbers(given.source).astype(np.int32) if one_per_source else NO_SOURCES
+        said = UserAnswers(same, different, answer_error)
+        sources = number_sources(given.source).astype(np.int32) if one_per_source else NO_SOURCES
         settings = settings.knowing(read_known(said, given, sources))
         watch.begin("comparing")
         # Before results are written over: a model refuses what it cannot use.
-        model = _model(settings, given, display, watch, work)
-        for sentence in too_weak(model):
+        model = _build_model(settings, given, display, watch, work)
+        for sentence in describe_too_weak(model):
             display.say(f"Note: {sentence}")
-        settings = settings.for_model(model)
+        settings = settings.fit_to_model(model)
         seconds = watch.seconds()
         if directory is not None:
             if running is None:
-                stack.enter_context(directory.locked())
+                stack.enter_context(directory.lock())
             asked = {
                 "settings": settings.to_json(),
-                "input": repeatable(content, choices | {"normalise": normalise}),
+                "input": describe_source(content, choices | {"normalise": normalise}),
                 "merged": merged,
                 "safe_csv": safe_csv,
                 "seconds": seconds,
@@ -223,7 +229,7 @@ def resolve(
             given = directory.begin(given, asked)
             if work is None:  # else pairs are where the engine has them
                 directory.write_likelihood(model.likelihood)
-        limit = limit_for(time_limit, model.n_records)
+        limit = choose_limit(time_limit, model.n_records)
         what = given, settings, model, directory, limit, display, seconds, work
         return Session(*what).run(merged)
 
@@ -249,21 +255,21 @@ def resume(
     A run that was killed and is resumed ends with the same files, to the bit, as one that was
     not, whatever the engines. The input must not have changed since.
     """
-    time_limit = limit_of(time_limit)
+    time_limit = read_limit(time_limit)
     directory = RunDirectory(Path(out))
-    asked = directory.asked()
+    asked = directory.read_asked()
     settings = Settings.from_json(asked["settings"])
     with (
-        at_most(cores),
-        engine_for(engine) as running,
+        limit_cores(cores),
+        open_engine(engine) as running,
         Display(progress) as display,
-        directory.locked(),
-        workplace(running, _folder(store, directory)) as work,
+        directory.lock(),
+        open_workplace(running, _find_folder(store, directory)) as work,
     ):
         display.phase("reading the table")
-        given = Input.load(directory.posterior, hold=work is None)
+        given = InputTable.load(directory.posterior, hold=work is None)
         if asked.get("updated"):  # parameters are to be drawn as well: from the beginning
-            given = without_base(given)
+            given = forget_base(given)
             asked = {name: value for name, value in asked.items() if name not in BEGINNING}
             given = directory.begin(given, asked)
         check_unchanged(asked["input"], given, display, work)
@@ -275,33 +281,33 @@ def resume(
         elif draws is not None:
             _check_more(directory, draws)
         if draws is not None:
-            Settings.checked(settings.prior, 1.0, True, 1, draws, 1, time_limit)
+            Settings.check(settings.prior, 1.0, True, 1, draws, 1, time_limit)
             asked_until_enough = settings.draws is None
             settings = settings.drawing(draws)
             if not asked_until_enough:  # else the number is for this call alone
                 directory.ask({**asked, "settings": settings.to_json()})
         kept = directory.read_likelihood(given.records) if work is None else None
-        model = _model(settings, given, display, Stopwatch("comparing"), work, kept)
+        model = _build_model(settings, given, display, Stopwatch("comparing"), work, kept)
         if work is None and kept is None:
             directory.write_likelihood(model.likelihood)
-        limit = limit_for(time_limit, model.n_records)
+        limit = choose_limit(time_limit, model.n_records)
         what = given, settings, model, directory, limit, display, asked["seconds"], work
         return Session(*what).run(asked["merged"])
 
 
-def _folder(store: str | Path | None, directory: RunDirectory | None) -> Path | None:
+def _find_folder(store: str | Path | None, directory: RunDirectory | None) -> Path | None:
     """Return where a store is to be, if that is not left open."""
     if store is not None:
         return Path(store)
     return None if directory is None else directory.posterior
 
 
-def _model(
+def _build_model(
     settings: Settings,
-    given: Input,
+    given: InputTable,
     display: Display,
     watch: Stopwatch,
-    work: Work | None,
+    work: Workplace | None,
     kept: Exemplar | None = None,
 ) -> Model:
     """Build the model once, which may take a while where there is much to compare.
@@ -326,7 +332,7 @@ def _check_more(directory: RunDirectory, draws: int) -> None:
         )
 
 
-def _tell_input(display: Display, given: Input) -> None:
+def _tell_input(display: Display, given: InputTable) -> None:
     display.say(f"{given.title}: {given.records.n_records:,} records")
     display.fields(given.fields)
     for note in given.notes:

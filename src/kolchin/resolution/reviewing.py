@@ -10,52 +10,60 @@ import numpy as np
 import polars as pl
 
 from kolchin.errors import DataError
-from kolchin.resolution.results.cautions import FEWEST_PAIRS, MOST_DOUBTS, OPEN, Doubt, differing
-from kolchin.review import AnswersFile, Content
+from kolchin.resolution.results.cautions import (
+    FEWEST_PAIRS,
+    MOST_DOUBTS,
+    OPEN,
+    OpenQuestion,
+    find_differing,
+)
+from kolchin.review import AnswersFile, ReviewContent
 from kolchin.review.answers_file import FILE, Answer
 from kolchin.review.counting import Queues
-from kolchin.review.other_labels import Imported, read_labels
-from kolchin.review.rates import answers_that_count
-from kolchin.review.review_content import Kind
+from kolchin.review.other_labels import ImportedLabels, read_labels
+from kolchin.review.rates import choose_answers
+from kolchin.review.review_content import QuestionKind
 
 if TYPE_CHECKING:
     from kolchin.resolution.results.result import Result
-    from kolchin.review.server import Review
+    from kolchin.review.server import ReviewServer
 
 HIDDEN = ("id", "truth")
 """Kinds of columns that are not shown: the one names records, the other would tell."""
 
 
-def review_of(result: "Result", port: int, reviewer: str | None, audit: int | None) -> "Review":
+def open_review(
+    result: "Result", port: int, reviewer: str | None, audit: int | None
+) -> "ReviewServer":
     """Serve the review page of a run; the answers go into its directory."""
-    from kolchin.review.desk import Desk
-    from kolchin.review.server import Review
+    from kolchin.review.desk import ReviewDesk
+    from kolchin.review.server import ReviewServer
 
-    content = content_of(result)
+    content = make_content(result)
     # An audit is about the list as it was: its answers count later, by 'kolchin resume'.
     recount = RunRecount(content.directory) if audit is None else None
-    desk = Desk(content, _queues(content, audit), reviewer or _own_name(), recount)
-    return Review(desk, port)
+    desk = ReviewDesk(content, _make_queues(content, audit), reviewer or _read_own_name(), recount)
+    return ReviewServer(desk, port)
 
 
-def _queues(content: Content, audit: int | None) -> Queues:
+def _make_queues(content: ReviewContent, audit: int | None) -> Queues:
     from kolchin.review.queues import (
         AGAIN,
         AUDIT,
         GROUPS,
         PAIRS,
-        again_questions,
-        group_questions,
-        pair_questions,
+        make_again_questions,
+        make_group_questions,
+        make_pair_questions,
     )
 
     if audit is None:
-        queues = {PAIRS: pair_questions(content), GROUPS: group_questions(content)}
-        again = again_questions(content, AnswersFile(content.directory / FILE).read())
+        queues = {PAIRS: make_pair_questions(content), GROUPS: make_group_questions(content)}
+        again = make_again_questions(content, AnswersFile(content.directory / FILE).read())
         return {**queues, AGAIN: again} if again else queues
-    from kolchin.review.audit import audit_questions
+    from kolchin.review.audit import make_audit_questions
 
-    return {AUDIT: audit_questions(content, audit)}
+    return {AUDIT: make_audit_questions(content, audit)}
 
 
 class RunRecount:
@@ -70,29 +78,29 @@ class RunRecount:
         """Return how many answers the run does not know yet, or that were taken back since."""
         from kolchin.resolution.running.directory import RunDirectory
         from kolchin.resolution.running.settings import Settings
-        from kolchin.resolution.tables.input_table import Input
+        from kolchin.resolution.tables.input_table import InputTable
 
         if self._reviewed is None:
             run = RunDirectory(self.directory)
-            settings = Settings.from_json(run.asked()["settings"])
+            settings = Settings.from_json(run.read_asked()["settings"])
             self._reviewed = Counter(one[:3] for one in settings.reviewed)
-            ids = Input.load(run.posterior, hold=False).ids.cast(pl.String).to_list()
+            ids = InputTable.load(run.posterior, hold=False).ids.cast(pl.String).to_list()
             self._rows = {str(name): row for row, name in enumerate(ids)}
-        now = Counter(one[:3] for one in answers_that_count(answers, self._rows, 0.05))
+        now = Counter(one[:3] for one in choose_answers(answers, self._rows, 0.05))
         return (now - self._reviewed).total() + (self._reviewed - now).total()
 
-    def count(self) -> tuple[Content, Queues]:
+    def count(self) -> tuple[ReviewContent, Queues]:
         """Let all answers count, from where the chains are."""
         from kolchin.resolution.resolving import resume
         from kolchin.resolution.results.result import Result
 
         resume(self.directory, progress=False)
         self._reviewed = None
-        content = content_of(Result.load(self.directory))
-        return content, _queues(content, None)
+        content = make_content(Result.load(self.directory))
+        return content, _make_queues(content, None)
 
 
-def content_of(result: "Result") -> Content:
+def make_content(result: "Result") -> ReviewContent:
     """Return what a review needs to know of a run."""
     if result.directory is None:
         raise DataError("Answers are kept in the directory of a run: resolve with 'out'.")
@@ -100,7 +108,7 @@ def content_of(result: "Result") -> Content:
     shown = given.fields.filter(~pl.col("kind").is_in(HIDDEN))
     used = list(given.records.names)
     others = [name for name in shown["column"].to_list() if name not in used]
-    return Content(
+    return ReviewContent(
         title=given.title,
         directory=result.directory,
         ids=given.ids,
@@ -110,11 +118,11 @@ def content_of(result: "Result") -> Content:
         labels=result.labels.astype(np.int64),
         pairs=result._pairs,
         posterior=result.posterior,
-        kinds=_kinds(result),
+        kinds=_find_kinds(result),
     )
 
 
-def _kinds(result: "Result") -> tuple[Kind, ...]:
+def _find_kinds(result: "Result") -> tuple[QuestionKind, ...]:
     """Return the open questions on which many pairs hang, with the places of their pairs."""
     comparisons, pairs = result._model.comparisons, result._pairs
     if comparisons is None:
@@ -124,7 +132,7 @@ def _kinds(result: "Result") -> tuple[Kind, ...]:
     if not places.size:
         return ()
     some = pairs.filter(is_open)
-    differs, names = differing(some.select("record_a", "record_b").to_numpy(), comparisons)
+    differs, names = find_differing(some.select("record_a", "record_b").to_numpy(), comparisons)
     kinds, which = np.unique(differs, axis=0, return_inverse=True)
     which, probability = which.ravel(), some["probability"].to_numpy()
     number, expected = np.bincount(which), np.bincount(which, probability)
@@ -132,26 +140,26 @@ def _kinds(result: "Result") -> tuple[Kind, ...]:
     for k in np.argsort(-number, kind="stable")[:MOST_DOUBTS]:
         if number[k] >= FEWEST_PAIRS:
             own = [name for name, differ in zip(names, kinds[k], strict=True) if differ]
-            doubt = Doubt(own, int(number[k]), float(expected[k]))
-            found.append(Kind(doubt.question(), places[which == k]))
+            doubt = OpenQuestion(own, int(number[k]), float(expected[k]))
+            found.append(QuestionKind(doubt.question(), places[which == k]))
     return tuple(found)
 
 
-def import_answers(directory: Path, file: Path, reviewer: str | None) -> Imported:
+def import_answers(directory: Path, file: Path, reviewer: str | None) -> ImportedLabels:
     """Add labels of another tool to the answers of a run; return them and what to tell."""
     from kolchin.resolution.running.directory import RunDirectory
-    from kolchin.resolution.tables.input_table import Input
+    from kolchin.resolution.tables.input_table import InputTable
 
     run = RunDirectory(directory)
-    run.asked()
-    given = Input.load(run.posterior)
-    found = read_labels(file, given.ids, given.texts, reviewer or _own_name())
+    run.read_asked()
+    given = InputTable.load(run.posterior)
+    found = read_labels(file, given.ids, given.texts, reviewer or _read_own_name())
     if found.answers:
         AnswersFile(directory / FILE).append(found.answers)
     return found
 
 
-def _own_name() -> str:
+def _read_own_name() -> str:
     """Return the user's name on this machine."""
     try:
         return getpass.getuser()

@@ -9,20 +9,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from kolchin.errors import DataError
 from kolchin.model import Model
+from kolchin.parameters import IntArray
 from kolchin.posterior import Posterior
-from kolchin.posterior.draws_on_disk import part_path, save
+from kolchin.posterior.draws_on_disk import name_part, save
 from kolchin.resolution.running.directory import RESULTS, RunDirectory
-from kolchin.resolution.running.grown_models import extended_model, without_base
+from kolchin.resolution.running.grown_models import extend_model, forget_base
 from kolchin.resolution.running.progress_display import Display
 from kolchin.resolution.running.session import Session, write_results
-from kolchin.resolution.running.settings import AUTO, limit_for
-from kolchin.resolution.tables.changed_rows import Asked, Grown, grown
-from kolchin.resolution.tables.entity_numbers import Before
+from kolchin.resolution.running.settings import AUTO, choose_limit
+from kolchin.resolution.tables.changed_rows import ChangedTable, ChangeRequest, change_table
+from kolchin.resolution.tables.entity_numbers import EarlierEntities
+from kolchin.resolution.tables.input_table import InputTable
 from kolchin.sampling.updating import updated
-from kolchin.threads import at_most
+from kolchin.threads import limit_cores
 
 KEPT_BY_PEOPLE = ("answers.csv", "golden.toml")
 OUTDATED = (*RESULTS, "golden.csv", "golden_values.csv", "posterior")
@@ -52,27 +55,38 @@ def update(
     directory = None if out is None else RunDirectory(Path(out))
     if directory is not None:
         directory.check_free(overwrite)
-    with at_most(cores), Display(progress) as display:
+    with limit_cores(cores), Display(progress) as display:
         display.phase("reading the new records")
-        found = grown(result._given, Asked(rows, table, query, key, delete))
-        before = Before.of(result._given.ids, result.entity_of, result.first_free)
+        found = change_table(result._given, ChangeRequest(rows, table, query, key, delete))
+        before = EarlierEntities.of(result._given.ids, result.entity_of, result.first_free)
         found = found._replace(given=replace(found.given, before=before))
         _tell(display, found)
         if not result._model.likelihood.n_compared:
             return _run_again(result, found, directory, display)
-        return _drawn_given_parameters(result, found, directory, seed, display)
+        return _draw_given_parameters(result, found, directory, seed, display)
 
 
-def _tell(display: Display, found: Grown) -> None:
+def _tell(display: Display, found: ChangedTable) -> None:
     n_new, n_now = int((found.row_before < 0).sum()), found.row_before.size
     display.say(f"{found.given.title}: {n_new:,} new rows, {n_now:,} records now")
     for note in found.given.notes:
         display.say(f"Note: {note}")
 
 
-def _drawn_given_parameters(
+def _find_rows(old: InputTable, new: InputTable) -> IntArray:
+    """Return where each record was before, changed or not; -1 for new ones.
+
+    What people said of a record they said of whoever has its id.
+    """
+    before = pl.DataFrame({"id": old.ids}).with_row_index("row")
+    found = pl.DataFrame({"id": new.ids}).join(before, on="id", how="left", maintain_order="left")
+    rows: IntArray = found["row"].cast(pl.Int64).fill_null(-1).to_numpy()
+    return rows
+
+
+def _draw_given_parameters(
     result: "Result",
-    found: Grown,
+    found: ChangedTable,
     directory: RunDirectory | None,
     seed: int | None,
     display: Display,
@@ -82,8 +96,8 @@ def _drawn_given_parameters(
     began = time.monotonic()
     display.phase("comparing the new records")
     given, row_before = found
-    settings = result._settings.moved(row_before)
-    model = extended_model(result._base_model, given, settings)
+    settings = result._settings.move_rows(_find_rows(result._given, given))
+    model = extend_model(result._base_model, given, settings)
     compared = time.monotonic()
     display.phase("drawing what they touch")
     seed = result._settings.seed if seed is None else seed
@@ -112,9 +126,9 @@ def _keep(
     display.phase("making the results")
     asked: dict[str, Any] = {"merged": False, "safe_csv": False}
     if result.directory is not None:
-        earlier = RunDirectory(result.directory).asked()
+        earlier = RunDirectory(result.directory).read_asked()
         asked = {name: earlier[name] for name in asked}
-    with directory.locked():
+    with directory.lock():
         whole = {
             "settings": made._settings.to_json(),
             "input": None,
@@ -125,7 +139,7 @@ def _keep(
         directory.begin(made._given, whole)
         directory.write_likelihood(made._base_model.likelihood)
         with directory.writing():
-            save(posterior, part_path(directory.posterior, 0), 0)
+            save(posterior, name_part(directory.posterior, 0), 0)
         write_results(directory, made, asked["merged"], began)
 
 
@@ -166,7 +180,7 @@ def add(
         _bring_along(path, out)
         return made
     beside = path.resolve().with_name(f".{path.resolve().name}.adding")
-    with RunDirectory(path).locked() as lock:
+    with RunDirectory(path).lock() as lock:
         shutil.rmtree(beside, ignore_errors=True)
         try:
             made = update(out=beside)
@@ -200,15 +214,16 @@ def _exchange(path: Path, beside: Path) -> None:
 
 
 def _run_again(
-    result: "Result", found: Grown, directory: RunDirectory | None, display: Display
+    result: "Result", found: ChangedTable, directory: RunDirectory | None, display: Display
 ) -> "Result":
     """Resolve all records anew, with the same settings: categories have no candidates to go by."""
-    given, settings = without_base(found.given), result._settings.moved(found.row_before)
+    given = forget_base(found.given)
+    settings = result._settings.move_rows(_find_rows(result._given, given))
     model: Model = settings.model(given.records, given.source)
-    limit = limit_for(AUTO, model.n_records)
+    limit = choose_limit(AUTO, model.n_records)
     if directory is None:
         return Session(given, settings, model, None, limit, display, {}).run()
-    with directory.locked():
+    with directory.lock():
         asked = {
             "settings": settings.to_json(),
             "input": None,

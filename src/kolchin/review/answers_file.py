@@ -41,7 +41,7 @@ class Answer(NamedTuple):
     @property
     def pair(self) -> Pair:
         """The two records, whatever their order in the line."""
-        return pair_of(self.record_a, self.record_b)
+        return make_pair(self.record_a, self.record_b)
 
     @property
     def is_undo(self) -> bool:
@@ -54,12 +54,12 @@ class Answer(NamedTuple):
         return self.queue.removesuffix(UNDO)
 
 
-def pair_of(one: str, two: str) -> Pair:
+def make_pair(one: str, two: str) -> Pair:
     """Return two ids in an order that does not depend on how they were given."""
     return (one, two) if one <= two else (two, one)
 
 
-def now() -> str:
+def read_clock() -> str:
     """Return the time for a line: UTC, to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
@@ -80,7 +80,7 @@ class AnswersFile:
         buffer = io.StringIO()
         csv.writer(buffer, lineterminator="\n").writerows(answers)
         with FileLock(self.path.with_name(LOCK)), self.path.open("a+b", buffering=0) as file:
-            text = _opening(file) + buffer.getvalue().encode()
+            text = _make_opening(file) + buffer.getvalue().encode()
             while text:
                 text = text[file.write(text) :]
             os.fsync(file.fileno())
@@ -99,11 +99,11 @@ class AnswersFile:
         whole = text[: text.rfind(b"\n") + 1]
         if whole.count(b'"') % 2 == 0:  # a name may hold the end of a line
             self._seen += len(whole)
-            self.answers += _parsed(whole.decode("utf-8-sig", errors="replace"))
+            self.answers += _parse_lines(whole.decode("utf-8-sig", errors="replace"))
         return self.answers
 
 
-def latest(answers: Sequence[Answer]) -> dict[tuple[Pair, str], Answer]:
+def find_latest(answers: Sequence[Answer]) -> dict[tuple[Pair, str], Answer]:
     """Return what stands: each reviewer's last line about a pair that was not taken back."""
     stacks: dict[tuple[Pair, str], list[Answer]] = {}
     for one in answers:
@@ -115,7 +115,7 @@ def latest(answers: Sequence[Answer]) -> dict[tuple[Pair, str], Answer]:
     return {key: stack[-1] for key, stack in stacks.items() if stack}
 
 
-def before(answers: Sequence[Answer], pair: Pair, reviewer: str) -> Answer | None:
+def find_before(answers: Sequence[Answer], pair: Pair, reviewer: str) -> Answer | None:
     """Return what stood before the last answer of a reviewer about a pair, if anything did."""
     stack: list[Answer] = []
     for one in answers:
@@ -128,14 +128,14 @@ def before(answers: Sequence[Answer], pair: Pair, reviewer: str) -> Answer | Non
     return stack[-2] if len(stack) > 1 else None
 
 
-def _parsed(text: str) -> Iterator[Answer]:
+def _parse_lines(text: str) -> Iterator[Answer]:
     """Yield the lines that are answers; the heading and halves of lines are not."""
     for row in csv.reader(io.StringIO(text)):
         if len(row) == len(COLUMNS) and row[2] in ANSWERS:
             yield Answer(*row)
 
 
-def _opening(file: FileIO) -> bytes:
+def _make_opening(file: FileIO) -> bytes:
     """Return what must stand before new lines: the heading, or the end of half a line."""
     file.seek(0)
     text = file.readall()

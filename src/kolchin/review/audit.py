@@ -11,11 +11,19 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kolchin.errors import DataError
-from kolchin.files import replacing
-from kolchin.review.answers_file import DIFFERENT, FILE, SAME, Answer, AnswersFile, latest, pair_of
+from kolchin.files import replace_whole
+from kolchin.review.answers_file import (
+    DIFFERENT,
+    FILE,
+    SAME,
+    Answer,
+    AnswersFile,
+    find_latest,
+    make_pair,
+)
 from kolchin.review.queues import AUDIT, Question
-from kolchin.review.review_content import Content
-from kolchin.review.strata import Estimate, Stratum, precision, recall
+from kolchin.review.review_content import ReviewContent
+from kolchin.review.strata import Estimate, Stratum, estimate_precision, estimate_recall
 
 SAMPLE = "audit.json"
 LISTED_BOUNDS = (0.0, 0.5, 0.9, 0.99, 1.01)
@@ -29,7 +37,7 @@ LEAST_CHANCE = 0.03
 the model is taken to be when the rest is shared out."""
 
 
-class Layer(NamedTuple):
+class AuditLayer(NamedTuple):
     """A stratum before it is sampled: its pairs (None for all others), and what is believed."""
 
     listed: bool
@@ -40,16 +48,18 @@ class Layer(NamedTuple):
     pairs: NDArray[np.int64] | None
 
 
-def audit_questions(content: Content, number: int, seed: int | None = None) -> list[Question]:
+def make_audit_questions(
+    content: ReviewContent, number: int, seed: int | None = None
+) -> list[Question]:
     """Return the pairs of the audit, in random order: those begun with, or a new sample."""
     path = content.directory / SAMPLE
-    kept = _kept(path)
+    kept = _read_sample(path)
     if kept is None:
         kept = draw_sample(content, number, seed)
-        with replacing(path) as part:
+        with replace_whole(path) as part:
             part.write_text(json.dumps(kept, ensure_ascii=False), encoding="utf-8")
     place = {name: row for row, name in enumerate(content.names)}
-    known = _probabilities(content.pairs)
+    known = _read_probabilities(content.pairs)
     asked = []
     for k in kept["order"]:
         stratum, pair = k
@@ -63,16 +73,16 @@ def audit_questions(content: Content, number: int, seed: int | None = None) -> l
     return asked
 
 
-def draw_sample(content: Content, number: int, seed: int | None = None) -> dict[str, Any]:
+def draw_sample(content: ReviewContent, number: int, seed: int | None = None) -> dict[str, Any]:
     """Draw pairs at random from each stratum; return them by name, with the strata's sizes."""
     rng = np.random.default_rng(seed)
-    layers = layers_of(content)
+    layers = read_layers(content)
     names = content.names
     strata: list[dict[str, Any]] = []
-    taken = _taken(content)
-    for layer, n in zip(layers, allocation(layers, number), strict=True):
+    taken = _find_taken(content)
+    for layer, n in zip(layers, allocate_questions(layers, number), strict=True):
         if layer.pairs is None:
-            rows = _others(rng, content.labels.size, taken, n)
+            rows = _draw_others(rng, content.labels.size, taken, n)
         else:
             rows = layer.pairs[rng.choice(layer.size, n, replace=False)].tolist()
         pairs = [[names[a], names[b]] for a, b in rows]
@@ -82,16 +92,16 @@ def draw_sample(content: Content, number: int, seed: int | None = None) -> dict[
     return {"n_entities": int(content.labels.max()) + 1, "strata": strata, "order": shuffled}
 
 
-def layers_of(content: Content) -> list[Layer]:
+def read_layers(content: ReviewContent) -> list[AuditLayer]:
     """Return the strata: listed pairs and others, each by probability, and then all the rest."""
-    listed = _listed_pairs(content.labels)
-    known = _probabilities(content.pairs)
+    listed = _list_pairs(content.labels)
+    known = _read_probabilities(content.pairs)
     chance = np.array([known.get((a, b), 0.0) for a, b in listed.tolist()])
-    layers = _cut(listed, chance, LISTED_BOUNDS, True)
+    layers = _cut_layers(listed, chance, LISTED_BOUNDS, True)
     rows = content.pairs.select("record_a", "record_b").to_numpy().astype(np.int64)
     apart = content.labels[rows[:, 0]] != content.labels[rows[:, 1]]
     others = content.pairs["probability"].to_numpy()[apart]
-    layers += _cut(rows[apart], others, APART_BOUNDS, False)
+    layers += _cut_layers(rows[apart], others, APART_BOUNDS, False)
     n = content.labels.size
     rest = n * (n - 1) // 2 - sum(layer.size for layer in layers)
     if rest:
@@ -99,24 +109,26 @@ def layers_of(content: Content) -> list[Layer]:
         sizes = posterior.distinct.sizes.astype(np.float64)
         drawn = float(posterior.sums(sizes * (sizes - 1) / 2).mean())
         below = max(0.0, drawn - sum(layer.believed for layer in layers))
-        layers.append(Layer(False, 0.0, APART_BOUNDS[0], rest, below, None))
+        layers.append(AuditLayer(False, 0.0, APART_BOUNDS[0], rest, below, None))
     return layers
 
 
-def _cut(
+def _cut_layers(
     pairs: NDArray[np.int64], chance: NDArray[np.float64], bounds: Sequence[float], listed: bool
-) -> list[Layer]:
+) -> list[AuditLayer]:
     """Cut pairs by their probability; strata without any are left out."""
     layers = []
     for low, high in pairwise(bounds):
         own = (chance >= low) & (chance < high)
         if own.any():
             believed = float(chance[own].sum())
-            layers.append(Layer(listed, low, min(high, 1.0), int(own.sum()), believed, pairs[own]))
+            layers.append(
+                AuditLayer(listed, low, min(high, 1.0), int(own.sum()), believed, pairs[own])
+            )
     return layers
 
 
-def allocation(layers: Sequence[Layer], number: int) -> list[int]:
+def allocate_questions(layers: Sequence[AuditLayer], number: int) -> list[int]:
     """Share a sample out: a few for each stratum, the rest where the sum is least known.
 
     That is Neyman's rule, with shares that are not taken to be as sure as the model has them.
@@ -144,20 +156,20 @@ def allocation(layers: Sequence[Layer], number: int) -> list[int]:
 
 def read_audit(directory: Path) -> dict[str, Any] | None:
     """Return what an audit has found so far; None where nothing was asked or answered."""
-    kept = _kept(directory / SAMPLE)
+    kept = _read_sample(directory / SAMPLE)
     if kept is None:
         return None
-    return estimates(kept, AnswersFile(directory / FILE).read())
+    return estimate_audit(kept, AnswersFile(directory / FILE).read())
 
 
-def estimates(kept: Mapping[str, Any], answers: Sequence[Answer]) -> dict[str, Any] | None:
+def estimate_audit(kept: Mapping[str, Any], answers: Sequence[Answer]) -> dict[str, Any] | None:
     """Return precision and recall with their intervals, beside what the model believes."""
     said: dict[tuple[str, str], str] = {}
-    for (pair, _), one in latest([a for a in answers if a.of_queue == AUDIT]).items():
+    for (pair, _), one in find_latest([a for a in answers if a.of_queue == AUDIT]).items():
         said[pair] = one.answer
     strata, unsure = [], 0
     for one in kept["strata"]:
-        own = [said.get(pair_of(a, b)) for a, b in one["pairs"]]
+        own = [said.get(make_pair(a, b)) for a, b in one["pairs"]]
         same, different = own.count(SAME), own.count(DIFFERENT)
         unsure += len([answer for answer in own if answer]) - same - different
         strata.append((one, Stratum(one["size"], same + different, same)))
@@ -166,18 +178,18 @@ def estimates(kept: Mapping[str, Any], answers: Sequence[Answer]) -> dict[str, A
     listed = [own for one, own in strata if one["listed"]]
     apart = [own for one, own in strata if not one["listed"]]
     above = [own for one, own in strata if not one["listed"] and one["low"] > 0]
-    believed = _believed([one for one, _ in strata])
+    believed = _read_believed([one for one, _ in strata])
     found = {
-        "precision": precision(listed),
-        "recall": recall(listed, apart),
-        "recall_above": recall(listed, above),
+        "precision": estimate_precision(listed),
+        "recall": estimate_recall(listed, apart),
+        "recall_above": estimate_recall(listed, above),
     }
     return {
         "n_entities": kept["n_entities"],
         "asked": len(kept["order"]),
         "answered": sum(own.answered for _, own in strata),
         "unsure": unsure,
-        **{name: _measure(one, believed[name]) for name, one in found.items()},
+        **{name: _make_measure(one, believed[name]) for name, one in found.items()},
         "strata": [
             {k: one[k] for k in ("listed", "low", "high", "size", "believed")}
             | {"answered": own.answered, "same": own.same}
@@ -186,7 +198,7 @@ def estimates(kept: Mapping[str, Any], answers: Sequence[Answer]) -> dict[str, A
     }
 
 
-def _believed(strata: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
+def _read_believed(strata: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
     listed = [one for one in strata if one["listed"]]
     hits = sum(one["believed"] for one in listed)
     size = sum(one["size"] for one in listed)
@@ -199,7 +211,7 @@ def _believed(strata: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
     }
 
 
-def _measure(found: Estimate | None, believed: float | None) -> dict[str, Any] | None:
+def _make_measure(found: Estimate | None, believed: float | None) -> dict[str, Any] | None:
     """Return an estimate as plain data, and whether the model's belief lies outside of it."""
     if found is None:
         return None
@@ -213,7 +225,7 @@ def _measure(found: Estimate | None, believed: float | None) -> dict[str, Any] |
     }
 
 
-def audit_words(audit: Mapping[str, Any]) -> list[str]:
+def describe_audit(audit: Mapping[str, Any]) -> list[str]:
     """Say what an audit has found."""
     unsure = f", {audit['unsure']:,} unsure and left out" if audit["unsure"] else ""
     lines = [
@@ -243,7 +255,7 @@ def audit_words(audit: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _kept(path: Path) -> dict[str, Any] | None:
+def _read_sample(path: Path) -> dict[str, Any] | None:
     try:
         kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -253,11 +265,11 @@ def _kept(path: Path) -> dict[str, Any] | None:
     return kept
 
 
-def _probabilities(pairs: pl.DataFrame) -> dict[tuple[int, int], float]:
+def _read_probabilities(pairs: pl.DataFrame) -> dict[tuple[int, int], float]:
     return {(a, b): p for a, b, p in pairs.iter_rows()}
 
 
-def _listed_pairs(labels: NDArray[np.int64]) -> NDArray[np.int64]:
+def _list_pairs(labels: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return all pairs that the list has as one."""
     order = np.argsort(labels, kind="stable")
     groups = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
@@ -265,13 +277,13 @@ def _listed_pairs(labels: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.concatenate([*found, np.zeros((0, 2), np.int64)]).astype(np.int64)
 
 
-def _taken(content: Content) -> set[tuple[int, int]]:
+def _find_taken(content: ReviewContent) -> set[tuple[int, int]]:
     """Return the pairs that are in some stratum by probability."""
-    own = {(int(a), int(b)) for a, b in _listed_pairs(content.labels)}
-    return own | set(_probabilities(content.pairs))
+    own = {(int(a), int(b)) for a, b in _list_pairs(content.labels)}
+    return own | set(_read_probabilities(content.pairs))
 
 
-def _others(
+def _draw_others(
     rng: np.random.Generator, n_records: int, taken: set[tuple[int, int]], number: int
 ) -> list[tuple[int, int]]:
     """Draw pairs of records that are not taken, each as probable as the others."""

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from kolchin.errors import DataError, KolchinError
 from kolchin.review.answers_file import Answer
 from kolchin.review.queues import Question
-from kolchin.review.review_content import Content
+from kolchin.review.review_content import ReviewContent
 
 Queues = dict[str, list[Question]]
 
@@ -18,14 +18,14 @@ class Recount(Protocol):
     def waiting(self, answers: Sequence[Answer]) -> int:
         """Return how many answers do not count yet."""
 
-    def count(self) -> tuple[Content, Queues]:
+    def count(self) -> tuple[ReviewContent, Queues]:
         """Let all answers count; return the run as it is then, and what is left to ask."""
 
 
-class Counting:
+class AnswerCounting:
     """One count at a time, in a thread of its own; ``take`` is told what came of it."""
 
-    def __init__(self, recount: Recount, take: Callable[[Content, Queues], None]) -> None:
+    def __init__(self, recount: Recount, take: Callable[[ReviewContent, Queues], None]) -> None:
         self.recount, self._take = recount, take
         self._thread: threading.Thread | None = None
         self._guard = threading.Lock()

@@ -16,15 +16,15 @@ from kolchin.review.answers_file import (
     Answer,
     AnswersFile,
     Pair,
-    before,
     check_answer,
-    latest,
-    now,
-    pair_of,
+    find_before,
+    find_latest,
+    make_pair,
+    read_clock,
 )
-from kolchin.review.counting import Counting, Queues, Recount
-from kolchin.review.queues import AGAIN, AUDIT, BLIND, GROUPS, Question, stopping_words
-from kolchin.review.review_content import Content
+from kolchin.review.counting import AnswerCounting, Queues, Recount
+from kolchin.review.queues import AGAIN, AUDIT, BLIND, GROUPS, Question, describe_stopping
+from kolchin.review.review_content import ReviewContent
 
 WORDS = {
     AUDIT: "All of them should be answered, in any order.",
@@ -37,14 +37,14 @@ MOST_SHOWN = 40
 """Questions that are sent at once, and records of a group that are shown."""
 
 
-class Said(NamedTuple):
+class GivenAnswers(NamedTuple):
     """What reviewers say about a question: their answers by name, and who is marked."""
 
     by: dict[str, str]
     marked: tuple[int, ...]
 
 
-class Desk:
+class ReviewDesk:
     """Questions and answers of one review; many threads may ask.
 
     Whenever answers have been counted, questions are others: ``round`` says how often.
@@ -52,13 +52,13 @@ class Desk:
 
     def __init__(
         self,
-        content: Content,
+        content: ReviewContent,
         queues: Queues,
         reviewer: str,
         recount: Recount | None = None,
     ) -> None:
         self.content, self.queues, self.reviewer = content, queues, reviewer
-        self.counting = None if recount is None else Counting(recount, self._take)
+        self.counting = None if recount is None else AnswerCounting(recount, self._take)
         self.round = 0
         self.names = content.names
         self.file = AnswersFile(content.directory / FILE)
@@ -88,7 +88,7 @@ class Desk:
         self.counting.begin()
         return self.state()
 
-    def _take(self, content: Content, queues: Queues) -> None:
+    def _take(self, content: ReviewContent, queues: Queues) -> None:
         """Go on with the run as it is after a count."""
         with self._guard:
             self.content, self.queues = content, queues
@@ -107,7 +107,7 @@ class Desk:
                 "queue": queue,
                 "start": start,
                 "total": len(asked),
-                "questions": [self._shown(start + k, one) for k, one in enumerate(some)],
+                "questions": [self._show_question(start + k, one) for k, one in enumerate(some)],
             }
 
     def answer(
@@ -131,7 +131,7 @@ class Desk:
             self.file.append(lines)
             self._refresh()
             return {
-                "question": self._shown(number, question),
+                "question": self._show_question(number, question),
                 "next": self._next(queue, number),
                 "progress": self._progress(queue),
                 "counting": self._counting(),
@@ -151,11 +151,11 @@ class Desk:
                     return {"question": None}
                 queue, number = found
             question = self._question(queue, number)
-            self.file.append(self._taken_back(question))
+            self.file.append(self._take_back(question))
             self._refresh()
             return {
                 "queue": queue,
-                "question": self._shown(number, question),
+                "question": self._show_question(number, question),
                 "progress": self._progress(queue),
                 "counting": self._counting(),
             }
@@ -169,7 +169,7 @@ class Desk:
         if len(answers) == self._read_lines:
             return
         self._read_lines = len(answers)
-        self._standing = latest(answers)
+        self._standing = find_latest(answers)
         self._by_pair = {}
         for (pair, reviewer), one in self._standing.items():
             self._by_pair.setdefault(pair, {})[reviewer] = one
@@ -186,7 +186,7 @@ class Desk:
         return asked[number]
 
     def _pair(self, one: int, two: int) -> Pair:
-        return pair_of(self.names[one], self.names[two])
+        return make_pair(self.names[one], self.names[two])
 
     def _lines(self, question: Question, answer: str, marked: Sequence[int]) -> list[Answer]:
         """Return the lines of an answer; of a group, those that differ from what stands."""
@@ -194,17 +194,17 @@ class Desk:
         is_group = question.queue == GROUPS and len(question.rows) > 2
         if is_group and answer == DIFFERENT and not 0 < len(chosen) < len(question.rows):
             raise DataError("Mark the records that do not belong to the group, but not all.")
-        pairs = _said_of_group(question.rows, answer, chosen)
+        pairs = _list_said_pairs(question.rows, answer, chosen)
         spoken = {self._pair(*pair) for pair in pairs}
-        earlier = [pair for pair in self._own_pairs(question) if pair not in spoken]
-        time = now()
+        earlier = [pair for pair in self._list_own_pairs(question) if pair not in spoken]
+        time = read_clock()
         own = (self.reviewer, time, question.queue)
         return [
             *(Answer(*pair, UNSURE, *own) for pair in earlier),
             *(Answer(self.names[a], self.names[b], answer, *own) for a, b in pairs),
         ]
 
-    def _own_pairs(self, question: Question) -> list[Pair]:
+    def _list_own_pairs(self, question: Question) -> list[Pair]:
         """Return the pairs of a question about which this reviewer's answer in its queue stands."""
         rows = question.rows
         found = []
@@ -215,9 +215,9 @@ class Desk:
                     found.append(self._pair(one, two))
         return found
 
-    def _taken_back(self, question: Question) -> list[Answer]:
+    def _take_back(self, question: Question) -> list[Answer]:
         """Return lines that take back the last answer of this reviewer to a question."""
-        own = [self._standing[pair, self.reviewer] for pair in self._own_pairs(question)]
+        own = [self._standing[pair, self.reviewer] for pair in self._list_own_pairs(question)]
         if not own:
             return []
         last = max(one.time for one in own)
@@ -225,12 +225,14 @@ class Desk:
         for one in own:
             if one.time != last:
                 continue
-            stood = before(self.file.answers, one.pair, self.reviewer)
+            stood = find_before(self.file.answers, one.pair, self.reviewer)
             answer = UNSURE if stood is None else stood.answer
-            lines.append(Answer(*one.pair, answer, self.reviewer, now(), question.queue + UNDO))
+            lines.append(
+                Answer(*one.pair, answer, self.reviewer, read_clock(), question.queue + UNDO)
+            )
         return lines
 
-    def _said(self, question: Question) -> Said:
+    def _read_said(self, question: Question) -> GivenAnswers:
         """Return what people have said about a question, in whatever queue."""
         rows = question.rows
         if question.queue != GROUPS or len(rows) == 2:
@@ -238,7 +240,7 @@ class Desk:
             queue = question.queue
             counts = [r for r, one in own.items() if queue not in BLIND or one.of_queue == queue]
             by = {reviewer: own[reviewer].answer for reviewer in counts}
-            return Said(by, ())
+            return GivenAnswers(by, ())
         answers: dict[str, Counter[str]] = {}
         marked: Counter[int] = Counter()
         for k, one in enumerate(rows):
@@ -249,43 +251,43 @@ class Desk:
                     answers.setdefault(reviewer, Counter())[said.answer] += 1
                     if said.answer == DIFFERENT and reviewer == self.reviewer:
                         marked.update((one, two))
-        by = {reviewer: _of_group(counts) for reviewer, counts in answers.items()}
-        return Said(by, _apart(marked, len(rows)))
+        by = {reviewer: _describe_group(counts) for reviewer, counts in answers.items()}
+        return GivenAnswers(by, _find_apart(marked, len(rows)))
 
     def _progress(self, queue: str) -> dict[str, Any]:
         asked = self._queue(queue)
-        open_ones = [one for one in asked if not self._said(one).by]
+        open_ones = [one for one in asked if not self._read_said(one).by]
         return {
             "name": queue,
             "total": len(asked),
             "answered": len(asked) - len(open_ones),
             "next": self._next(queue, -1),
-            "words": WORDS.get(queue) or stopping_words(open_ones),
+            "words": WORDS.get(queue) or describe_stopping(open_ones),
         }
 
     def _next(self, queue: str, number: int) -> int | None:
         """Return the next question without an answer, from a place on and then from the start."""
         asked = self._queue(queue)
         places = [*range(number + 1, len(asked)), *range(min(number + 1, len(asked)))]
-        return next((k for k in places if not self._said(asked[k]).by), None)
+        return next((k for k in places if not self._read_said(asked[k]).by), None)
 
     def _last_answered(self) -> tuple[str, int] | None:
         """Return the question that this reviewer's last standing answer is about."""
         own = [one for (_, by), one in self._standing.items() if by == self.reviewer]
         for one in sorted(own, key=lambda said: said.time, reverse=True):
             for k, question in enumerate(self.queues.get(one.of_queue, ())):
-                if one.pair in self._own_pairs(question):
+                if one.pair in self._list_own_pairs(question):
                     return one.of_queue, k
         return None
 
-    def _shown(self, number: int, question: Question) -> dict[str, Any]:
+    def _show_question(self, number: int, question: Question) -> dict[str, Any]:
         """Return a question for the page; what the model believes only once it is answered."""
-        said = self._said(question)
+        said = self._read_said(question)
         own = said.by.get(self.reviewer)
         content, rows = self.content, question.rows
         others = [] if question.queue == GROUPS else self._companions(rows)
         shown = [*rows[:MOST_SHOWN], *others]
-        values = content.shown(shown)
+        values = content.show_values(shown)
         entity = [int(content.labels[row]) for row in shown]
         records = [
             {"row": row, "name": self.names[row], "values": own_values, "group": group}
@@ -321,7 +323,7 @@ class Desk:
         return self._of_entities
 
 
-def _said_of_group(
+def _list_said_pairs(
     rows: Sequence[int], answer: str, marked: Sequence[int]
 ) -> list[tuple[int, int]]:
     """Return the pairs about which an answer speaks.
@@ -335,14 +337,14 @@ def _said_of_group(
     return list(pairwise(rows))
 
 
-def _of_group(counts: Counter[str]) -> str:
+def _describe_group(counts: Counter[str]) -> str:
     """Return what was said of a group as a whole."""
     if counts[DIFFERENT]:
         return DIFFERENT
     return SAME if counts[SAME] else UNSURE
 
 
-def _apart(marked: Counter[int], size: int) -> tuple[int, ...]:
+def _find_apart(marked: Counter[int], size: int) -> tuple[int, ...]:
     """Return who was marked: the fewer side of the pairs that were called different."""
     if not marked:
         return ()

@@ -8,16 +8,24 @@ from typing import Any, NamedTuple, Protocol
 import polars as pl
 
 from kolchin.errors import DataError
-from kolchin.records.faults_and_notes import Findings, some
+from kolchin.records.faults_and_notes import FaultsAndNotes, list_some
 from kolchin.records.files.any_table import read_table
-from kolchin.review.answers_file import ANSWERS, COLUMNS, DIFFERENT, SAME, UNSURE, Answer, now
+from kolchin.review.answers_file import (
+    ANSWERS,
+    COLUMNS,
+    DIFFERENT,
+    SAME,
+    UNSURE,
+    Answer,
+    read_clock,
+)
 
 SPLINK = ("unique_id_l", "unique_id_r", "clerical_match_score")
 OWN = COLUMNS[:3]
 QUEUE = "import"
 
 
-class Table(Protocol):
+class LabelTable(Protocol):
     """The input's columns as text."""
 
     @property
@@ -28,27 +36,29 @@ class Table(Protocol):
         """Return a column."""
 
 
-class Imported(NamedTuple):
+class ImportedLabels(NamedTuple):
     """The answers of a file, and what should be told about it."""
 
     answers: list[Answer]
     notes: list[str]
 
 
-def read_labels(path: Path, ids: pl.Series, texts: Table, reviewer: str) -> Imported:
+def read_labels(path: Path, ids: pl.Series, texts: LabelTable, reviewer: str) -> ImportedLabels:
     """Read labels of whichever form; all faults are told together, and then none are taken."""
-    findings = Findings()
+    findings = FaultsAndNotes()
     notes: list[str] = []
     if path.suffix.lower() == ".json":
-        pairs = _dedupe(path, ids, texts, findings, notes)
+        pairs = _read_dedupe(path, ids, texts, findings, notes)
     else:
-        pairs = _by_ids(path, ids, findings)
+        pairs = _read_by_ids(path, ids, findings)
     findings.stop_on_faults()
-    time = now()
-    return Imported([Answer(*pair, reviewer, time, QUEUE) for pair in pairs], notes)
+    time = read_clock()
+    return ImportedLabels([Answer(*pair, reviewer, time, QUEUE) for pair in pairs], notes)
 
 
-def _by_ids(path: Path, ids: pl.Series, findings: Findings) -> list[tuple[str, str, str]]:
+def _read_by_ids(
+    path: Path, ids: pl.Series, findings: FaultsAndNotes
+) -> list[tuple[str, str, str]]:
     """Read pairs of ids with a clerical score, or with an answer in words."""
     table = read_table(path, None, findings)
     findings.stop_on_faults()
@@ -58,26 +68,26 @@ def _by_ids(path: Path, ids: pl.Series, findings: Findings) -> list[tuple[str, s
         raise DataError(
             f"{path} has none of the forms that are known: columns {', '.join(SPLINK)} (Splink), "
             f"columns {', '.join(OWN)}, or dedupe's training file (.json). It has columns "
-            f"{some(table.columns)}."
+            f"{list_some(table.columns)}."
         )
     one, two, said = (table[name].cast(pl.String).to_list() for name in names)
     known = {str(name) for name in ids.cast(pl.String).to_list()}
     strange = sorted({str(name) for name in [*one, *two]} - known)
     if strange:
-        findings.fault(f"{path} names records that the run does not have: {some(strange)}.")
+        findings.fault(f"{path} names records that the run does not have: {list_some(strange)}.")
     itself = [a for a, b in zip(one, two, strict=True) if a == b]
     if itself:
-        findings.fault(f"{path} pairs records with themselves: {some(itself)}.")
-    read = _of_score if names == SPLINK else _of_word
+        findings.fault(f"{path} pairs records with themselves: {list_some(itself)}.")
+    read = _read_score if names == SPLINK else _read_word
     answers = [read(value) for value in said]
     wrong = [str(value) for value, answer in zip(said, answers, strict=True) if answer is None]
     if wrong:
         what = "from 0 to 1" if names == SPLINK else f"one of {', '.join(ANSWERS)}"
-        findings.fault(f"column {names[2]!r} must be {what}. Got {some(wrong)} instead.")
+        findings.fault(f"column {names[2]!r} must be {what}. Got {list_some(wrong)} instead.")
     return [(a, b, answer or UNSURE) for a, b, answer in zip(one, two, answers, strict=True)]
 
 
-def _of_score(value: str | None) -> str | None:
+def _read_score(value: str | None) -> str | None:
     """Return the answer of a clerical score: over one half the same, under it different."""
     try:
         score = float(value or "")
@@ -88,28 +98,28 @@ def _of_score(value: str | None) -> str | None:
     return UNSURE if score == 0.5 else SAME if score > 0.5 else DIFFERENT
 
 
-def _of_word(value: str | None) -> str | None:
+def _read_word(value: str | None) -> str | None:
     return value if value in ANSWERS else None
 
 
-def _dedupe(
-    path: Path, ids: pl.Series, texts: Table, findings: Findings, notes: list[str]
+def _read_dedupe(
+    path: Path, ids: pl.Series, texts: LabelTable, findings: FaultsAndNotes, notes: list[str]
 ) -> list[tuple[str, str, str]]:
     """Read dedupe's training pairs, whose records are found by their values."""
-    pairs = list(_training_pairs(path))
+    pairs = list(_list_training_pairs(path))
     columns = sorted({name for one, two, _ in pairs for name in (*one, *two)})
     unknown = [name for name in columns if name not in texts.columns]
     if unknown:
-        findings.fault(f"{path} has fields that the table does not have: {some(unknown)}.")
+        findings.fault(f"{path} has fields that the table does not have: {list_some(unknown)}.")
         return []
     rows: dict[tuple[str, ...], list[int]] = {}
-    values = [[_plain(v) for v in texts[name].to_list()] for name in columns]
+    values = [[_make_plain(v) for v in texts[name].to_list()] for name in columns]
     for row, key in enumerate(zip(*values, strict=True)):
         rows.setdefault(key, []).append(row)
     named = ids.cast(pl.String).to_list()
     found, lost, many = [], 0, 0
     for one, two, answer in pairs:
-        keys = [tuple(_plain(record.get(name)) for name in columns) for record in (one, two)]
+        keys = [tuple(_make_plain(record.get(name)) for name in columns) for record in (one, two)]
         places = [rows.get(key, []) for key in keys]
         if keys[0] == keys[1] and len(places[0]) == 2:
             found.append((named[places[0][0]], named[places[0][1]], answer))
@@ -126,7 +136,7 @@ def _dedupe(
     return found
 
 
-def _training_pairs(path: Path) -> Iterable[tuple[Mapping[str, Any], Mapping[str, Any], str]]:
+def _list_training_pairs(path: Path) -> Iterable[tuple[Mapping[str, Any], Mapping[str, Any], str]]:
     """Yield the pairs of a training file, each with its answer."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
@@ -143,7 +153,7 @@ def _training_pairs(path: Path) -> Iterable[tuple[Mapping[str, Any], Mapping[str
         ) from error
 
 
-def _plain(value: Any) -> str:
+def _make_plain(value: Any) -> str:
     """Return a value as it is compared here: without case and spaces; none is no text."""
     if isinstance(value, dict) and "__value__" in value:
         value = value["__value__"]

@@ -15,8 +15,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kolchin.review.answers_file import UNSURE, Answer, Pair, latest
-from kolchin.review.review_content import Content
+from kolchin.review.answers_file import UNSURE, Answer, Pair, find_latest
+from kolchin.review.review_content import ReviewContent
 
 PAIRS, GROUPS, AUDIT, AGAIN = "pairs", "groups", "audit", "again"
 BLIND = (AUDIT, AGAIN)
@@ -48,7 +48,7 @@ class Question(NamedTuple):
     why: str = ""
 
 
-def pair_questions(content: Content) -> list[Question]:
+def make_pair_questions(content: ReviewContent) -> list[Question]:
     """Return the pairs that the list has apart and that may be the same, most telling first.
 
     Of the pairs of the same two entities one is asked. A few pairs of each kind on which many
@@ -57,22 +57,22 @@ def pair_questions(content: Content) -> list[Question]:
     pairs = content.pairs.with_row_index("place").filter(
         pl.col("probability").is_between(*OPEN, closed="left")
     )
-    apart = _one_for_two_entities(pairs, content.labels)
+    apart = _keep_one_for_two(pairs, content.labels)
     first = [place for kind in content.kinds for place in kind.pairs.tolist()]
     asked = pl.concat([apart, pairs.filter(pl.col("place").is_in(first))])
     asked = asked.unique("place", maintain_order=True)
-    worth = _Worth(content, asked.select("record_a", "record_b").to_numpy())
+    worth = _AnswerWorth(content, asked.select("record_a", "record_b").to_numpy())
     questions = {
-        place: Question(PAIRS, (a, b), p, *worth.of_pair(a, b, p))
+        place: Question(PAIRS, (a, b), p, *worth.weigh_pair(a, b, p))
         for place, a, b, p in asked.iter_rows()
     }
-    told = dict(_first_of_kinds(content, questions))
+    told = dict(_ask_first_of_kinds(content, questions))
     rest = [one for place, one in questions.items() if place not in told]
     within = [one for one in rest if content.labels[one.rows[0]] != content.labels[one.rows[1]]]
-    return [*told.values(), *sorted(within, key=_order)]
+    return [*told.values(), *sorted(within, key=_make_order)]
 
 
-def _one_for_two_entities(pairs: pl.DataFrame, labels: NDArray[np.int64]) -> pl.DataFrame:
+def _keep_one_for_two(pairs: pl.DataFrame, labels: NDArray[np.int64]) -> pl.DataFrame:
     """Return the most probable pair of each two entities of the list."""
     a, b = labels[pairs["record_a"].to_numpy()], labels[pairs["record_b"].to_numpy()]
     both = pairs.with_columns(one=pl.Series(np.minimum(a, b)), two=pl.Series(np.maximum(a, b)))
@@ -84,24 +84,24 @@ def _one_for_two_entities(pairs: pl.DataFrame, labels: NDArray[np.int64]) -> pl.
     return best.head(MOST_QUESTIONS).select(pairs.columns)
 
 
-def _first_of_kinds(
-    content: Content, questions: dict[int, Question]
+def _ask_first_of_kinds(
+    content: ReviewContent, questions: dict[int, Question]
 ) -> Iterator[tuple[int, Question]]:
     """Yield some pairs of each kind, those that change most, with the question they stand for."""
     for kind in content.kinds:
         own = [(place, questions[place]) for place in kind.pairs.tolist() if place in questions]
-        own.sort(key=lambda item: _order(item[1]))
+        own.sort(key=lambda item: _make_order(item[1]))
         for place, question in own[:FIRST_OF_A_KIND]:
             yield place, question._replace(why=kind.sentence)
 
 
-def again_questions(content: Content, answers: Sequence[Answer]) -> list[Question]:
+def make_again_questions(content: ReviewContent, answers: Sequence[Answer]) -> list[Question]:
     """Return pairs that were answered once, in no order that tells anything, to ask them again.
 
     From two answers about one pair it is learnt how often reviewers err.
     """
     said: dict[Pair, list[Answer]] = {}
-    for (pair, _), one in latest(answers).items():
+    for (pair, _), one in find_latest(answers).items():
         if one.answer != UNSURE and one.of_queue != AUDIT:
             said.setdefault(pair, []).append(one)
     once = [pair for pair, own in said.items() if len(own) == 1 and own[0].of_queue == PAIRS]
@@ -114,20 +114,22 @@ def again_questions(content: Content, answers: Sequence[Answer]) -> list[Questio
     return [Question(AGAIN, (a, b), known.get((a, b), 0.0)) for a, b in rows[:MOST_AGAIN]]
 
 
-def group_questions(content: Content) -> list[Question]:
+def make_group_questions(content: ReviewContent) -> list[Question]:
     """Return the entities of the list that may be two, those that would change most first."""
     labels = content.labels
     order = np.argsort(labels, kind="stable")
     groups = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
     some = [group for group in groups if group.size > 1]
-    doubtful = _doubtful(content, some)
-    worth = _Worth(content, doubtful)
-    questions = (Question(GROUPS, tuple(g.tolist()), *worth.of_group(g)) for g in doubtful)
+    doubtful = _find_doubtful(content, some)
+    worth = _AnswerWorth(content, doubtful)
+    questions = (Question(GROUPS, tuple(g.tolist()), *worth.weigh_group(g)) for g in doubtful)
     asked = [one for one in questions if one.probability < OPEN[1]]
-    return sorted(asked, key=_order)[:MOST_QUESTIONS]
+    return sorted(asked, key=_make_order)[:MOST_QUESTIONS]
 
 
-def _doubtful(content: Content, groups: Sequence[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
+def _find_doubtful(
+    content: ReviewContent, groups: Sequence[NDArray[np.int64]]
+) -> list[NDArray[np.int64]]:
     """Return the groups that have a pair which is not sure, or is not even listed."""
     pairs, labels = content.pairs, content.labels
     a, b = pairs["record_a"].to_numpy(), pairs["record_b"].to_numpy()
@@ -136,14 +138,14 @@ def _doubtful(content: Content, groups: Sequence[NDArray[np.int64]]) -> list[NDA
     return [g for g in groups if number[labels[g[0]]] < g.size * (g.size - 1) // 2]
 
 
-def _order(question: Question) -> tuple[float, float, tuple[int, ...]]:
+def _make_order(question: Question) -> tuple[float, float, tuple[int, ...]]:
     return -question.records, abs(question.probability - 0.5), question.rows
 
 
-class _Worth:
+class _AnswerWorth:
     """What answers would change, from the draws of the records that are asked about."""
 
-    def __init__(self, content: Content, asked: Iterable[NDArray[np.int64]]) -> None:
+    def __init__(self, content: ReviewContent, asked: Iterable[NDArray[np.int64]]) -> None:
         self.labels = content.labels
         asked = list(asked)
         order = np.argsort(content.labels, kind="stable")
@@ -153,48 +155,48 @@ class _Worth:
         rows = [self.members[entity][:MOST_LOOKED_AT] for entity in sorted(entities)]
         named = np.unique(np.concatenate([*rows, *map(np.asarray, asked), np.zeros(0, np.int64)]))
         self.place = dict(zip(named.astype(np.int64).tolist(), range(named.size), strict=True))
-        self.drawn = _drawn(content, named.astype(np.int64))
+        self.drawn = _read_drawn(content, named.astype(np.int64))
 
-    def of_pair(self, a: int, b: int, probability: float) -> tuple[float, float]:
+    def weigh_pair(self, a: int, b: int, probability: float) -> tuple[float, float]:
         """Return the records, and the links, that the answer is expected to change."""
-        rows = self._concerned(a, b)
-        together = self._together(rows)
+        rows = self._list_concerned(a, b)
+        together = self._count_together(rows)
         before = self.labels[rows][:, None] == self.labels[rows]
         same = together[:, rows.index(a), rows.index(b)]
         expected = np.zeros(2)
         for given, share in ((same, probability), (~same, 1 - probability)):
             after = together[given].mean(axis=0) > 0.5 if given.any() else before
-            expected += share * _changed(before, after)
+            expected += share * _count_changed(before, after)
         return float(expected[0]), float(expected[1])
 
-    def of_group(self, group: NDArray[np.int64]) -> tuple[float, float, float]:
+    def weigh_group(self, group: NDArray[np.int64]) -> tuple[float, float, float]:
         """Return how probably a group is one, and what a look at it is expected to change."""
         rows = group[:MOST_LOOKED_AT].tolist()
-        together = self._together(rows)
+        together = self._count_together(rows)
         whole = float(together[:, 0].all(axis=1).mean())
         largest = together.sum(axis=2).max(axis=1)
         split = np.triu(~together, 1).sum(axis=(1, 2))
         return whole, float((len(rows) - largest).mean()), float(split.mean())
 
-    def _concerned(self, a: int, b: int) -> list[int]:
+    def _list_concerned(self, a: int, b: int) -> list[int]:
         """Return two records and some of those that the list has with them."""
         with_them = [*self.members[self.labels[a]], *self.members[self.labels[b]]]
         others = [int(row) for row in dict.fromkeys(with_them) if row not in (a, b)]
         return [a, b, *(row for row in others if row in self.place)][:MOST_LOOKED_AT]
 
-    def _together(self, rows: Sequence[int]) -> NDArray[np.bool_]:
+    def _count_together(self, rows: Sequence[int]) -> NDArray[np.bool_]:
         drawn = self.drawn[:, [self.place[row] for row in rows]]
         together: NDArray[np.bool_] = drawn[:, :, None] == drawn[:, None, :]
         return together
 
 
-def _changed(before: NDArray[np.bool_], after: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _count_changed(before: NDArray[np.bool_], after: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Count the records whose companions change, and the pairs that do."""
     differ = before != after
     return np.array([differ.any(axis=1).sum(), np.triu(differ, 1).sum()], dtype=np.float64)
 
 
-def _drawn(content: Content, rows: NDArray[np.int64]) -> NDArray[np.int32]:
+def _read_drawn(content: ReviewContent, rows: NDArray[np.int64]) -> NDArray[np.int32]:
     """Return the labels of some records in some draws, evenly from all chains."""
     posterior = content.posterior
     step = max(1, -(-len(posterior) // MOST_DRAWS))
@@ -204,7 +206,7 @@ def _drawn(content: Content, rows: NDArray[np.int64]) -> NDArray[np.int32]:
     return np.array([labels[rows] for labels in thinned], dtype=np.int32)
 
 
-def stopping_words(left: Sequence[Question], next_ones: int = 20) -> str:
+def describe_stopping(left: Sequence[Question], next_ones: int = 20) -> str:
     """Say what more answers would change, so that a reader can decide to stop."""
     if not left:
         return "Nothing is left to ask."

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kolchin.answers import SMALLEST_ERROR, Known
-from kolchin.review.answers_file import DIFFERENT, SAME, Answer, Pair, latest
+from kolchin.review.answers_file import DIFFERENT, SAME, Answer, Pair, find_latest
 
 PRIOR = (1.0, 19.0)
 """The Beta prior of the rate."""
@@ -20,7 +20,7 @@ PRIOR = (1.0, 19.0)
 CELLS = 5000
 
 
-class Rate(NamedTuple):
+class ErrorRate(NamedTuple):
     """The posterior of the rate: its mean and a 90% interval; and what it was learnt from."""
 
     mean: float
@@ -30,12 +30,12 @@ class Rate(NamedTuple):
     n_disagreeing: int = 0
 
 
-def reviewers_rate(answers: Sequence[Answer], prior: tuple[float, float] = PRIOR) -> Rate:
+def estimate_rate(answers: Sequence[Answer], prior: tuple[float, float] = PRIOR) -> ErrorRate:
     """Learn the rate from pairs that were asked twice: of two people, or in two queues.
 
     What a reviewer says in place of an answer in the same queue is a correction, not a second one.
     """
-    said = _said_twice(answers)
+    said = _count_said_twice(answers)
     rate = (np.arange(CELLS) + 0.5) / (2 * CELLS)
     right, wrong = np.log1p(-rate), np.log(rate)
     log_density = (prior[0] - 1) * wrong + (prior[1] - 1) * right
@@ -46,21 +46,21 @@ def reviewers_rate(answers: Sequence[Answer], prior: tuple[float, float] = PRIOR
     density /= density.sum()
     low, high = np.interp([0.05, 0.95], np.cumsum(density), rate)
     disagreeing = sum(bool(same and different) for same, different in said)
-    return Rate(float(density @ rate), float(low), float(high), len(said), disagreeing)
+    return ErrorRate(float(density @ rate), float(low), float(high), len(said), disagreeing)
 
 
-def _said_twice(answers: Sequence[Answer]) -> list[tuple[int, int]]:
+def _count_said_twice(answers: Sequence[Answer]) -> list[tuple[int, int]]:
     """Return how often pairs were called the same and different, of those asked several times."""
     counts: dict[Pair, list[int]] = {}
     for queue in dict.fromkeys(one.of_queue for one in answers):
         own = [one for one in answers if one.of_queue == queue]
-        for (pair, _), one in latest(own).items():
+        for (pair, _), one in find_latest(own).items():
             if one.answer in (SAME, DIFFERENT):
                 counts.setdefault(pair, [0, 0])[one.answer == DIFFERENT] += 1
     return [(same, different) for same, different in counts.values() if same + different > 1]
 
 
-def answers_that_count(
+def choose_answers(
     answers: Sequence[Answer], rows: Mapping[str, int], rate: float
 ) -> tuple[Known, ...]:
     """Return what stands of all that was said, by the rows of the records: factors of a model.
@@ -70,7 +70,7 @@ def answers_that_count(
     error = float(np.clip(rate, SMALLEST_ERROR, 0.499))
     known = [
         Known(rows[one.pair[0]], rows[one.pair[1]], one.answer, error)
-        for one in latest(answers).values()
+        for one in find_latest(answers).values()
         if one.answer in (SAME, DIFFERENT) and all(name in rows for name in one.pair)
     ]
     return tuple(sorted(known))

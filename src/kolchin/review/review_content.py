@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from kolchin.posterior import Posterior
 
 
-class Rows(Protocol):
+class RowSource(Protocol):
     """The input's columns as text, of which a few rows are looked at."""
 
     def rows(self, numbers: Sequence[int]) -> pl.DataFrame:
         """Return some records' values, a row each, in the order given."""
 
 
-class Kind(NamedTuple):
+class QuestionKind(NamedTuple):
     """Pairs that hang on one question: what is asked, and their places among the pairs."""
 
     sentence: str
@@ -27,7 +27,7 @@ class Kind(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Content:
+class ReviewContent:
     """A run as a reviewer sees it.
 
     Attributes
@@ -46,20 +46,20 @@ class Content:
     title: str
     directory: Path
     ids: pl.Series
-    values: Rows
+    values: RowSource
     used: tuple[str, ...]
     unused: tuple[str, ...]
     labels: NDArray[np.int64]
     pairs: pl.DataFrame
     posterior: Posterior
-    kinds: tuple[Kind, ...] = field(default=())
+    kinds: tuple[QuestionKind, ...] = field(default=())
 
     @property
     def names(self) -> list[str]:
         """The records' ids as text, as the answers name them."""
         return [str(one) for one in self.ids.cast(pl.String).to_list()]
 
-    def shown(self, rows: Sequence[int]) -> list[dict[str, Any]]:
+    def show_values(self, rows: Sequence[int]) -> list[dict[str, Any]]:
         """Return the values of some records, by column."""
         wanted = [*self.used, *self.unused]
         return self.values.rows(list(rows)).select(wanted).to_dicts()

@@ -10,7 +10,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from kolchin.errors import DataError, KolchinError, MissingExtraError
-from kolchin.review.desk import Desk
+from kolchin.review.desk import ReviewDesk
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -33,12 +33,12 @@ HEADERS = {
 """The page loads nothing from elsewhere, and its address goes nowhere."""
 
 
-def new_token() -> str:
+def make_token() -> str:
     """Return a part of the address that nobody can guess."""
     return secrets.token_urlsafe(16)
 
 
-def application(desk: Desk, token: str) -> "Starlette":
+def make_application(desk: ReviewDesk, token: str) -> "Starlette":
     """Return the web application: the page, and the questions and answers behind it."""
     try:
         from starlette.applications import Starlette
@@ -46,7 +46,7 @@ def application(desk: Desk, token: str) -> "Starlette":
         from starlette.middleware.trustedhost import TrustedHostMiddleware
         from starlette.routing import Route
     except ImportError as error:
-        raise missing() from error
+        raise describe_missing() from error
 
     def guarded(work: "Callable[[Request], Any]") -> "Callable[[Request], Any]":
         async def endpoint(request: "Request") -> "Response":
@@ -57,17 +57,17 @@ def application(desk: Desk, token: str) -> "Starlette":
     async def ask(request: "Request") -> Any:
         found = request.query_params
         return desk.questions(
-            found.get("queue", ""), _whole(found, "start"), _whole(found, "count")
+            found.get("queue", ""), _read_whole(found, "start"), _read_whole(found, "count")
         )
 
     async def answer(request: "Request") -> Any:
         said = await _body(request)
-        what = str(said.get("queue")), _number(said), str(said.get("answer")), _rows(said)
+        what = str(said.get("queue")), _read_number(said), str(said.get("answer")), _read_rows(said)
         return desk.answer(*what, said.get("round"))
 
     async def undo(request: "Request") -> Any:
         said = await _body(request)
-        number = _number(said) if "number" in said else None
+        number = _read_number(said) if "number" in said else None
         return desk.undo(said.get("queue"), number, said.get("round"))
 
     async def state(request: "Request") -> Any:
@@ -130,45 +130,45 @@ async def _body(request: "Request") -> dict[str, Any]:
     return said
 
 
-def _number(said: dict[str, Any]) -> int:
+def _read_number(said: dict[str, Any]) -> int:
     number = said.get("number")
     if not isinstance(number, int):
         raise DataError("The 'number' of a question is a whole number.")
     return number
 
 
-def _rows(said: dict[str, Any]) -> list[int]:
+def _read_rows(said: dict[str, Any]) -> list[int]:
     rows = said.get("marked", [])
     if not isinstance(rows, list) or not all(isinstance(row, int) for row in rows):
         raise DataError("The 'marked' records are a list of whole numbers.")
     return rows
 
 
-def _whole(found: Any, name: str) -> int:
+def _read_whole(found: Any, name: str) -> int:
     try:
         return int(found.get(name, 0))
     except ValueError as error:
         raise DataError(f"The '{name}' parameter must be a whole number.") from error
 
 
-def missing() -> MissingExtraError:
+def describe_missing() -> MissingExtraError:
     """Say how to install what the page needs."""
     return MissingExtraError(
         "The review page needs Starlette and uvicorn: pip install 'kolchin[review]'."
     )
 
 
-class Review:
+class ReviewServer:
     """A review page that is being served; ``address`` is where, ``close()`` ends it."""
 
-    def __init__(self, desk: Desk, port: int = 0) -> None:
+    def __init__(self, desk: ReviewDesk, port: int = 0) -> None:
         try:
             import uvicorn
         except ImportError as error:
-            raise missing() from error
-        self.desk, token = desk, new_token()
-        app = application(desk, token)
-        self._socket = _bound(port)
+            raise describe_missing() from error
+        self.desk, token = desk, make_token()
+        app = make_application(desk, token)
+        self._socket = _bind_socket(port)
         self.port = int(self._socket.getsockname()[1])
         self.address = f"http://{HOST}:{self.port}/{token}/"
         config = uvicorn.Config(
@@ -204,14 +204,14 @@ class Review:
         self._thread.join(5)
         self._socket.close()
 
-    def __enter__(self) -> "Review":
+    def __enter__(self) -> "ReviewServer":
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
 
-def _bound(port: int) -> socket.socket:
+def _bind_socket(port: int) -> socket.socket:
     """Return a socket on this machine alone; port 0 takes a free one."""
     found = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

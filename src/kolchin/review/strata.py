@@ -33,7 +33,7 @@ class Estimate(NamedTuple):
     high: float
 
 
-def share(stratum: Stratum) -> Estimate:
+def estimate_share(stratum: Stratum) -> Estimate:
     """Estimate the share of a stratum's pairs that are the same; unknown if none was answered."""
     size, n, x = stratum
     if n == 0:
@@ -50,9 +50,9 @@ def share(stratum: Stratum) -> Estimate:
     )
 
 
-def total(strata: Sequence[Stratum]) -> Estimate:
+def estimate_total(strata: Sequence[Stratum]) -> Estimate:
     """Estimate how many pairs of some strata are the same."""
-    shares = [share(one) for one in strata]
+    shares = [estimate_share(one) for one in strata]
     value = sum(one.size * own.value for one, own in zip(strata, shares, strict=True))
     below = sum(
         (one.size * (own.value - own.low)) ** 2 for one, own in zip(strata, shares, strict=True)
@@ -66,26 +66,26 @@ def total(strata: Sequence[Stratum]) -> Estimate:
     )
 
 
-def precision(listed: Sequence[Stratum]) -> Estimate | None:
+def estimate_precision(listed: Sequence[Stratum]) -> Estimate | None:
     """Estimate the share of listed pairs that are the same; None if none are listed."""
     size = sum(one.size for one in listed)
     if not size:
         return None
-    return Estimate(*(one / size for one in total(listed)))
+    return Estimate(*(one / size for one in estimate_total(listed)))
 
 
-def recall(listed: Sequence[Stratum], apart: Sequence[Stratum]) -> Estimate | None:
+def estimate_recall(listed: Sequence[Stratum], apart: Sequence[Stratum]) -> Estimate | None:
     """Estimate the share of all pairs that are the same which is listed; None if there are none."""
-    found, missed = total(listed), total(apart)
+    found, missed = estimate_total(listed), estimate_total(apart)
     if found.value + missed.value == 0:
         return None
-    high = 1 / (1 + ratio_limit(missed, found, upper=False))
-    low = 1 / (1 + ratio_limit(missed, found, upper=True))
+    high = 1 / (1 + find_ratio_limit(missed, found, upper=False))
+    low = 1 / (1 + find_ratio_limit(missed, found, upper=True))
     value = found.value / (found.value + missed.value)
     return Estimate(value, min(low, value), max(high, value))
 
 
-def ratio_limit(one: Estimate, two: Estimate, upper: bool) -> float:
+def find_ratio_limit(one: Estimate, two: Estimate, upper: bool) -> float:
     """Return a limit of the ratio of two independent numbers from their own intervals.
 
     It solves for the ratio r at which the interval of ``one - r two`` ends at zero.

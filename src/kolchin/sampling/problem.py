@@ -5,7 +5,7 @@ from typing import NamedTuple
 from kolchin import kernels
 from kolchin.model import Model
 from kolchin.sampling.layout import Layout, Shard
-from kolchin.workplace import Work
+from kolchin.workplace import Workplace
 
 
 class Problem(NamedTuple):
@@ -33,7 +33,7 @@ def pose_problem(model: Model, layout: Layout | None = None) -> Problem:
 
 
 def make_kernel_data(
-    model: Model, layout: Layout | None = None, work: Work | None = None
+    model: Model, layout: Layout | None = None, work: Workplace | None = None
 ) -> kernels.Data:
     """Return the records in the form that the kernels read, in the order of a layout.
 

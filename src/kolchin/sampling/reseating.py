@@ -10,12 +10,12 @@ import numpy as np
 
 from kolchin.model import Model
 from kolchin.parameters import IntArray
-from kolchin.partitions import canonical
+from kolchin.partitions import make_canonical
 
 
 def reseat(rng: np.random.Generator, model: Model, labels: IntArray, **parameters: Any) -> IntArray:
     """Visit each record once and draw its cluster from its full conditional."""
-    labels = canonical(labels)
+    labels = make_canonical(labels)
     for n in range(labels.size):
         others = np.delete(labels, n)
         choices = [*np.unique(others), others.max(initial=-1) + 1]
@@ -25,4 +25,4 @@ def reseat(rng: np.random.Generator, model: Model, labels: IntArray, **parameter
             log_weight[k] = model.log_joint(labels, **parameters)
         weight = np.exp(log_weight - log_weight.max())
         labels[n] = choices[int(rng.choice(len(choices), p=weight / weight.sum()))]
-    return canonical(labels)
+    return make_canonical(labels)

@@ -14,7 +14,7 @@ from kolchin import kernels
 from kolchin.likelihoods.base import Statistics
 from kolchin.model import Model
 from kolchin.parameters import IntArray, Values
-from kolchin.partitions import canonical, size_counts
+from kolchin.partitions import make_canonical, size_counts
 from kolchin.posterior import Snapshot
 from kolchin.priors.base import SizeCounts, table_size
 from kolchin.sampling.problem import Problem
@@ -84,7 +84,7 @@ def start_state(rng: np.random.Generator, problem: Problem, labels: IntArray) ->
     counts = size_counts(labels).astype(np.int64)
     n_clusters = np.array([counts.sum()])
     partition = kernels.Partition(
-        kernels.make_rings(canonical(labels)), counts, n_clusters, np.array([-1, -1])
+        kernels.make_rings(make_canonical(labels)), counts, n_clusters, np.array([-1, -1])
     )
     stream_key = int(rng.integers(1 << 62))
     field_values = model.likelihood.start(rng)

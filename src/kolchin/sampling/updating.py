@@ -22,8 +22,8 @@ from kolchin.model import Model
 from kolchin.parameters import IntArray, Values
 from kolchin.partitions import size_counts
 from kolchin.posterior import Posterior
-from kolchin.posterior.episodes import Chain as Store
-from kolchin.posterior.episodes import arranged
+from kolchin.posterior.episodes import ClusterEpisodes as Store
+from kolchin.posterior.episodes import arrange_episodes
 from kolchin.priors import Prior
 from kolchin.sampling.problem import pose_problem
 from kolchin.sampling.proposals.candidates import find_candidate_pairs
@@ -54,13 +54,16 @@ def find_region(
 ) -> Region:
     """Return the added records and all that the draws tie to those which they could join.
 
+    Those of which something is said together with an added one are among them.
+
     ``row_before`` is where each record was (-1: it was not there). Records whose cluster lost one
     in some draw belong to them, too.
     """
     known = row_before >= 0
     touched = np.ones(posterior.n_records, dtype=bool)  # that are gone
     touched[row_before[known]] = False
-    near = _hopeful_pairs(model, is_added)
+    said = model.answers.pairs
+    near = np.concatenate([_hopeful_pairs(model, is_added), said[is_added[said].any(axis=1)]])
     others = row_before[near[~is_added[near]]]
     touched[others[others >= 0]] = True
     group = _ever_together(posterior)
@@ -119,7 +122,7 @@ def updated(
 
     draw = _redrawing(posterior, model, region, now)
     children = seed.spawn(posterior.n_chains)
-    with ThreadPoolExecutor(threads.n_cores()) as pool:
+    with ThreadPoolExecutor(threads.count_cores()) as pool:
         chains = tuple(pool.map(draw, range(posterior.n_chains), children))
     parameters, log_joint = posterior.parameters, posterior.log_joint
     settings = {**posterior.settings, "draws": posterior.n_draws, "updated": True}
@@ -176,6 +179,7 @@ class _Redrawing:
         self.number = number
         self.region = region
         self.problem = pose_problem(part)
+        self.tied = part.answers.tied
         self.pairs = pairs
         self.stays = _staying(posterior.chains[number], now)
         self.n_outside = int((now >= 0).sum())
@@ -218,11 +222,15 @@ class _Redrawing:
         return state
 
     def _labels_before(self) -> IntArray:
-        """Return the clusters of the first draw, added records alone."""
+        """Return the clusters of the first draw, added records alone or where they are tied."""
         before = self.region.before
         labels = self.posterior.partition(self.number, 0).astype(np.int64)
         alone = labels.size + np.arange(before.size)
-        result: IntArray = np.where(before >= 0, labels[np.maximum(before, 0)], alone)
+        found = np.where(before >= 0, labels[np.maximum(before, 0)], alone)
+        own = np.unique(found, return_inverse=True)[1]
+        one, other = own[self.tied].T
+        graph = coo_array((np.ones(one.size, bool), (one, other)), shape=(own.size, own.size))
+        result: IntArray = connected_components(graph, directed=False)[1][own].astype(np.int64)
         return np.unique(result, return_inverse=True)[1].astype(np.int64)
 
     def _take_parameters(self, state: State, t: int) -> State:
@@ -261,7 +269,7 @@ class _Redrawing:
         number = [sizes.size for _, sizes in drawn]
         born = np.repeat(np.arange(len(drawn), dtype=np.int32), number)
         rows = self.region.rows.astype(np.int32)
-        return arranged(
+        return arrange_episodes(
             np.concatenate([self.stays.members, *(rows[own] for own, _ in drawn)]),
             np.concatenate([self.stays.sizes, *(own for _, own in drawn)]),
             np.concatenate([self.stays.born, born]),

@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from kolchin.errors import ModelError
-from kolchin.partitions import canonical
+from kolchin.partitions import make_canonical
 
 Frequencies = Mapping[Any, float] | Sequence[float] | NDArray[np.float64]
 Seed = int | np.random.Generator | None
@@ -78,20 +78,20 @@ def simulate(
     checked = _check_fields(fields, delta, missing)
     entities = _draw_entities(sizes, prior, n_records, rng)
     order = np.argsort(entities, kind="stable")
-    starts, positions = _positions(entities[order])
+    starts, positions = _draw_positions(entities[order])
     table: dict[str, NDArray[np.int64] | pl.Series] = {
         "rec_id": np.arange(1, entities.size + 1),
         "ent_id": entities + 1,
     }
     for field in checked:
         codes = np.empty(entities.size, dtype=np.int64)
-        codes[order] = _urn(rng, starts, positions, field.probabilities, field.delta)
+        codes[order] = _draw_urn(rng, starts, positions, field.probabilities, field.delta)
         codes[rng.random(codes.size) < field.missing] = len(field.values)
         table[field.name] = pl.Series([*field.values, None]).gather(codes)
     return pl.DataFrame(table)
 
 
-def _urn(
+def _draw_urn(
     rng: np.random.Generator,
     starts: NDArray[np.int64],
     positions: NDArray[np.int64],
@@ -115,7 +115,7 @@ def _urn(
     return codes[source]
 
 
-def _positions(entities: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _draw_positions(entities: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return, for records sorted by entity, the row of the entity's first record and the offset."""
     sizes = np.bincount(entities)
     starts = np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -144,7 +144,7 @@ def _draw_entities(
         raise ModelError(
             f"Give either 'sizes' or both 'prior' and 'n_records'. Got {', '.join(named)} instead."
         )
-    return canonical(rng.permutation(entities))
+    return make_canonical(rng.permutation(entities))
 
 
 def _check_sizes(sizes: Mapping[int, int] | Sequence[int]) -> NDArray[np.int64]:
@@ -177,11 +177,11 @@ def _check_fields(
         for column in _ID_COLUMNS
         if column in fields
     ]
-    deltas = _by_field("delta", delta, fields, np.inf, faults)
-    missing_shares = _by_field("missing", missing, fields, 1.0, faults)
+    deltas = _read_by_field("delta", delta, fields, np.inf, faults)
+    missing_shares = _read_by_field("missing", missing, fields, 1.0, faults)
     checked = []
     for name, frequencies in fields.items():
-        values, weights = _values_and_weights(frequencies)
+        values, weights = _read_values(frequencies)
         if weights.ndim != 1 or not (np.isfinite(weights) & (weights >= 0)).all():
             faults.append(f"The frequencies of field '{name}' must be finite and not negative.")
         elif weights.sum() <= 0:
@@ -196,7 +196,7 @@ def _check_fields(
     return checked
 
 
-def _values_and_weights(
+def _read_values(
     frequencies: Frequencies,
 ) -> tuple[list[Hashable], NDArray[np.float64]]:
     """Return the values of a field and their weights."""
@@ -205,7 +205,7 @@ def _values_and_weights(
     return list(range(len(frequencies))), np.asarray(frequencies, dtype=np.float64)
 
 
-def _by_field(
+def _read_by_field(
     parameter: str,
     given: float | Mapping[str, float],
     fields: Mapping[str, Frequencies],

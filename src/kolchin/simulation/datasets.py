@@ -91,7 +91,7 @@ def simulate_paper(name: str, delta: float = 0.05, seed: Seed = None) -> pl.Data
 
 
 @cache
-def _facts() -> dict[str, Any]:
+def _read_facts() -> dict[str, Any]:
     """Read the facts once."""
     file = resources.files("kolchin.simulation").joinpath("paper_datasets.json")
     facts: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
@@ -101,7 +101,7 @@ def _facts() -> dict[str, Any]:
 @cache
 def _read_dataset(name: str) -> PaperDataset:
     """Build a data set's facts from the package data."""
-    facts = _facts()
+    facts = _read_facts()
     entry = facts["datasets"][name]
     histogram = {size: count for size, count in enumerate(entry["size_histogram"], 1) if count}
     return PaperDataset(

@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 
 from kolchin.errors import DataError
-from kolchin.files import replacing
+from kolchin.files import replace_whole
 
 _SUFFIXES = (".csv", ".parquet")
 
@@ -21,7 +21,7 @@ def check_table_path(path: Path) -> None:
 def write_table(table: pl.DataFrame, path: Path) -> None:
     """Write a table as CSV or Parquet, by the suffix of the path."""
     check_table_path(path)
-    with replacing(path) as part:
+    with replace_whole(path) as part:
         if path.suffix.lower() == ".csv":
             table.write_csv(part)
         else:

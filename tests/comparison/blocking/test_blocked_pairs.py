@@ -8,13 +8,15 @@ import kolchin as kp
 from kolchin.comparison import compare
 from kolchin.comparison.blocking import blocked_pairs
 from kolchin.comparison.blocking.keys import ORDER, RANK, Cost, Key
-from kolchin.comparison.blocking.missed_links import missed_share
-from kolchin.comparison.blocking.pair_budget import Gathering, distinct, together
+from kolchin.comparison.blocking.missed_links import estimate_missed_share
+from kolchin.comparison.blocking.pair_budget import PairBudget, merge_pairs, sort_distinct
 from kolchin.comparison.blocking.similar_texts import EMPTY
-from kolchin.comparison.kernels import count_pairs, least_hashes, list_pairs, number_pairs
-from kolchin.comparison.kinds.strings import letters_of
+from kolchin.comparison.kinds.strings import encode_letters
+from kolchin.comparison.pair_kernels.blocks import count_pairs, list_pairs
+from kolchin.comparison.pair_kernels.pair_levels import number_pairs
+from kolchin.comparison.text_kernels.min_hashes import write_least_hashes
 from kolchin.errors import DataError
-from kolchin.workplace import here
+from kolchin.workplace import work_here
 
 # Hashes wrap around by design; interpreted, NumPy's scalars say so.
 WRAPS = pytest.mark.filterwarnings("ignore:overflow encountered in scalar multiply")
@@ -140,7 +142,7 @@ def test_blocks_give_the_pairs_that_were_counted(limit, window):
             for b in inside[i + 1 : i + 1 + reach]
         }
     assert {tuple(map(int, divmod(pair, 60))) for pair in out} == expected
-    assert distinct(out).size == n_pairs
+    assert sort_distinct(out).size == n_pairs
 
 
 @WRAPS
@@ -164,7 +166,7 @@ def test_least_hashes_agree_as_often_as_grams_are_shared():
     texts = pl.Series(["abcdefghijkl", "abcdefghixyz", "qrstuvw", "ab", ""])
     seeds = np.random.default_rng(7).integers(0, 2**63, 4_000, dtype=np.uint64)
     least = np.full((5, seeds.size), EMPTY, dtype=np.uint32)
-    least_hashes(*letters_of(texts), 3, seeds, 0, 5, least)
+    write_least_hashes(*encode_letters(texts), 3, seeds, 0, 5, least)
     # The first two share 7 of 13 grams.
     assert np.mean(least[0] == least[1]) == pytest.approx(7 / 13, abs=0.04)
     assert np.mean(least[0] == least[2]) < 0.001
@@ -184,8 +186,8 @@ def test_missed_links_are_estimated_where_keys_are_independent():
     found = rng.binomial(4, 0.4, 50_000).astype(np.int32)
     truth = np.mean(found == 0)
     n_found, once, twice = (np.count_nonzero(seen) for seen in (found > 0, found == 1, found == 2))
-    assert missed_share(n_found, once, twice, 4) == pytest.approx(truth, rel=0.3)
-    assert missed_share(10, 0, 0, 4) == 0
+    assert estimate_missed_share(n_found, once, twice, 4) == pytest.approx(truth, rel=0.3)
+    assert estimate_missed_share(10, 0, 0, 4) == 0
 
 
 def test_swapped_columns_are_found():
@@ -201,15 +203,15 @@ def test_swapped_columns_are_found():
 
 
 def test_a_key_is_taken_again_only_for_more_pairs():
-    work = here()
+    work = work_here()
     work.store.put("k", np.array([0, 0, 0, 1, 1], dtype=np.int32))
     for name in (ORDER, RANK):
         work.store.put(name, np.arange(5, dtype=np.int32))
     key = Key("k", ("k",), 5)
-    gathered = Gathering(work, 5, 100)
+    gathered = PairBudget(work, 5, 100)
     small, large = Cost(3, 2, 1, 1, 3), Cost(4, 3, 2, 0, 0)
     assert gathered.take([(key, small), (key, large), (key, small)]) == [True, True, False]
-    pairs, n_found = together(work.store, gathered.found, 5, 0, 5)
+    pairs, n_found = merge_pairs(work.store, gathered.found, 5, 0, 5)
     assert pairs.tolist() == [[0, 1], [0, 2], [1, 2], [3, 4]]
     assert n_found.tolist() == [1, 1, 1, 1]
     assert gathered.left == 96

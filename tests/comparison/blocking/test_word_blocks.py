@@ -12,8 +12,8 @@ from kolchin.comparison.blocking.word_blocks import (
     RAREST,
     SIZES,
     SIZES_OF_TWO,
-    blocks_of_words,
-    pairs_of_rarest,
+    list_word_blocks,
+    pair_rarest_words,
 )
 from kolchin.comparison.kinds.preparing import prepare_all
 
@@ -33,7 +33,7 @@ def draw_texts(n: int, seed: int = 1) -> list[str]:
 def test_records_in_a_block_share_what_it_stands_for():
     texts = draw_texts(300)
     (prepared,) = prepare_all(records_of(texts), None)
-    keys = list(blocks_of_words(prepared, 0))
+    keys = list(list_word_blocks(prepared, 0))
     assert len(keys) == len(SIZES) + len(SIZES_OF_TWO) - 2
     for k, key in enumerate(keys):
         n_shared = 1 if k < len(SIZES) - 1 else 2
@@ -44,7 +44,7 @@ def test_records_in_a_block_share_what_it_stands_for():
 
 def test_blocks_are_small_and_a_record_is_in_few():
     (prepared,) = prepare_all(records_of(draw_texts(2_000)), None)
-    keys = list(blocks_of_words(prepared, 0))
+    keys = list(list_word_blocks(prepared, 0))
     for key, most in zip(keys, (*SIZES[1:], *SIZES_OF_TWO[1:]), strict=True):
         assert np.bincount(key.blocks).max(initial=0) <= most
     of_two = np.concatenate([key.records for key in keys[len(SIZES) - 1 :]])
@@ -56,7 +56,7 @@ def test_pairs_are_of_the_rarest_words():
     counts = rng.integers(1, 50, 30)
     sets = [np.sort(rng.choice(30, size, replace=False)) for size in (1, 2, 6, 12)]
     records = np.repeat(np.arange(4), [one.size for one in sets]).astype(np.int32)
-    owners, numbers = pairs_of_rarest(records, np.concatenate(sets).astype(np.int32), counts)
+    owners, numbers = pair_rarest_words(records, np.concatenate(sets).astype(np.int32), counts)
     expected = []
     for n, words in enumerate(sets):
         rarest = sorted(words.tolist(), key=lambda word: (counts[word], word))[:RAREST]

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 import kolchin as kp
 from kolchin.comparison import compare
-from kolchin.comparison.kernels import words_alike
-from kolchin.comparison.kinds.dates import parts_of, written_alike
+from kolchin.comparison.kinds.dates import parse_date, write_dates_alike
 from kolchin.comparison.kinds.preparing import KINDS, prepare
-from kolchin.comparison.kinds.sounds import sound_codes
+from kolchin.comparison.kinds.sounds import encode_sounds
 from kolchin.comparison.kinds.strings import Strings
 from kolchin.comparison.levels.pair_levels import compare_codes
+from kolchin.comparison.text_kernels.name_matching import compare_words
 from kolchin.errors import DataError
 
 EXAMPLES = [
@@ -127,7 +127,7 @@ def test_words_alike_agrees_with_the_edit_distance(first, second):
     from rapidfuzz.distance import OSA
 
     letters = np.frombuffer((first + second).encode("utf-32-le"), dtype=np.uint32)
-    found = words_alike(letters, 0, len(first), len(first), len(first) + len(second))
+    found = compare_words(letters, 0, len(first), len(first), len(first) + len(second))
     if first == second:
         assert found == 3
     elif min(len(first), len(second)) == 1:
@@ -146,7 +146,7 @@ def test_strings_are_sent_as_letters():
     received = pickle.loads(sent, buffers=buffers)
     one, other = np.arange(1000, dtype=np.int32), np.arange(1000, dtype=np.int32)[::-1].copy()
     assert np.array_equal(received.similarity(one, other), strings.similarity(one, other))
-    assert np.array_equal(received.mistyped(one, other), strings.mistyped(one, other))
+    assert np.array_equal(received.mistyped(one, other), strings.find_mistyped(one, other))
 
 
 @given(
@@ -188,13 +188,13 @@ def test_strings_compare_as_rapidfuzz_does_one_by_one(texts):
     ],
 )
 def test_dates_are_read(text, expected):
-    assert parts_of(text) == expected
+    assert parse_date(text) == expected
 
 
 def test_the_column_tells_whether_days_come_first_and_which_century_is_meant():
-    assert written_alike(["06/24/1971", "03/04/1971"])[1] == "1971-03-04"
-    assert written_alike(["24/06/1971", "03/04/1971"])[1] == "1971-04-03"
-    assert written_alike(["24/06/1999", "03/04/05"])[1] == "1905-04-03"
+    assert write_dates_alike(["06/24/1971", "03/04/1971"])[1] == "1971-03-04"
+    assert write_dates_alike(["24/06/1971", "03/04/1971"])[1] == "1971-04-03"
+    assert write_dates_alike(["24/06/1999", "03/04/05"])[1] == "1905-04-03"
 
 
 def test_dates_of_a_typed_column_compare_like_those_of_text():
@@ -204,9 +204,9 @@ def test_dates_of_a_typed_column_compare_like_those_of_text():
 
 
 def test_words_of_like_sound_share_a_code_and_others_do_not():
-    alike = sound_codes(pl.Series(["meier", "meyer", "maier", "mayr"]))
+    alike = encode_sounds(pl.Series(["meier", "meyer", "maier", "mayr"]))
     assert alike.n_unique() == 1
-    assert sound_codes(pl.Series(["smith", "jones", "baker"])).n_unique() == 3
+    assert encode_sounds(pl.Series(["smith", "jones", "baker"])).n_unique() == 3
 
 
 def test_cuts_move_the_levels(level):

@@ -8,12 +8,13 @@ import pytest
 
 import kolchin as kp
 from kolchin.comparison import compare
-from kolchin.comparison.kinds.long_texts import WordsComparing, shared_words, word_forms
+from kolchin.comparison.kinds.long_texts import WordsComparer, list_shared_words, write_word_forms
 from kolchin.comparison.kinds.preparing import prepare_all
-from kolchin.comparison.kinds.tokens import token_rows
-from kolchin.comparison.levels.repeated_words import mark_told, repeated_share
-from kolchin.comparison.levels.similarity_tails import Tail
-from kolchin.comparison.word_kernels import ALIKE, choose_joined
+from kolchin.comparison.kinds.tokens import split_tokens
+from kolchin.comparison.levels.repeated_words import mark_repeated_words, measure_repeated_share
+from kolchin.comparison.levels.similarity_tails import SimilarityTail
+from kolchin.comparison.text_kernels.joined_words import choose_joined
+from kolchin.comparison.text_kernels.word_similarity import ALIKE
 
 NAMES = [
     "Sony Cyber-shot DSC-W120/B 7.2 MP camera, black",
@@ -29,7 +30,7 @@ NAMES = [
 
 
 def words_of(text: str, among=()) -> list[str]:
-    rows = token_rows(pl.Series([text, *among]))
+    rows = split_tokens(pl.Series([text, *among]))
     return rows.filter(pl.col("text") == 0)["word"].to_list()
 
 
@@ -53,7 +54,7 @@ def test_codes_are_one_word_however_they_are_divided(text, among, expected):
 
 
 def test_words_are_not_joined_across_texts():
-    assert token_rows(pl.Series(["dsc", "w120", "dscw120"]))["word"].to_list() == [
+    assert split_tokens(pl.Series(["dsc", "w120", "dscw120"]))["word"].to_list() == [
         *("dsc", "w120", "dscw120")
     ]
 
@@ -69,7 +70,7 @@ def test_of_words_that_overlap_the_first_is_chosen(lengths):
 
 
 def test_forms_have_each_word_once_in_order_and_keep_what_has_none():
-    assert word_forms(["b a b", "?  !", "1 2", " "]).to_list() == ["a b", "?!", "1 2", "?"]
+    assert write_word_forms(["b a b", "?  !", "1 2", " "]).to_list() == ["a b", "?!", "1 2", "?"]
 
 
 def is_alike(one: str, other: str, kinds: dict[str, int], counts: dict[str, int]) -> bool:
@@ -104,7 +105,7 @@ def is_one_edit(one: str, other: str) -> bool:
     return one in back or other in edits or other in swapped or other_letter
 
 
-def slow_similarity(comparing: WordsComparing, a: int, b: int) -> float:
+def slow_similarity(comparing: WordsComparer, a: int, b: int) -> float:
     """Return the cosine of the weights of words, those alike counted as the more frequent one."""
     vocabulary = comparing.vocabulary.to_list()
     weights = dict(zip(vocabulary, comparing.weights, strict=True))
@@ -135,10 +136,10 @@ def slow_similarity(comparing: WordsComparing, a: int, b: int) -> float:
 
 @pytest.mark.parametrize("mark", [False, True])
 def test_similarity_is_that_of_a_slow_twin(mark):
-    forms = word_forms(NAMES)
+    forms = write_word_forms(NAMES)
     if mark:
         forms = forms.str.replace("(sony|panasonic|camera)", "=$1")
-    comparing = WordsComparing(kp.Words("name"), forms)
+    comparing = WordsComparer(kp.Words("name"), forms)
     a, b = np.triu_indices(len(NAMES), 1)
     found = comparing.similarity(a.astype(np.int32), b.astype(np.int32))
     slow = [slow_similarity(comparing, i, j) for i, j in zip(a, b, strict=True)]
@@ -153,7 +154,7 @@ def test_random_texts_have_the_similarity_of_the_slow_twin():
         " ".join("".join(rng.choice(syllables, rng.integers(1, 4))) for _ in range(n))
         for n in rng.integers(1, 9, 60)
     ]
-    comparing = WordsComparing(kp.Words("x"), word_forms(texts))
+    comparing = WordsComparer(kp.Words("x"), write_word_forms(texts))
     a, b = np.triu_indices(60, 1)
     found = comparing.similarity(a.astype(np.int32), b.astype(np.int32))
     slow = [slow_similarity(comparing, i, j) for i, j in zip(a, b, strict=True)]
@@ -169,7 +170,7 @@ def test_a_rare_word_counts_more_than_frequent_ones_and_a_code_more_than_a_word(
         "old kl77 zyx",
         "kl77 a",
     ]
-    comparing = WordsComparing(kp.Words("x"), word_forms([*texts, *rest]))
+    comparing = WordsComparer(kp.Words("x"), write_word_forms([*texts, *rest]))
 
     def similarity(a: int, b: int) -> float:
         return float(comparing.similarity(np.array([a], np.int32), np.array([b], np.int32))[0])
@@ -183,7 +184,7 @@ def test_chance_falls_on_beyond_what_can_be_counted():
     n_records = 2_000
     scores = np.minimum(rng.exponential(0.1, 300_000), 1.0)
     links = rng.uniform(0.7, 1.0, 150).astype(np.float32)  # of 1,000 in two million pairs
-    tail = Tail(np.concatenate([scores.astype(np.float32), links]), n_records)
+    tail = SimilarityTail(np.concatenate([scores.astype(np.float32), links]), n_records)
     cuts = np.array([0.1, 0.3, 0.5, 0.7, 0.9])
     # By chance exp(-9) of the pairs reach 0.9; with the links it is twice as many.
     assert np.log(tail.reaching(cuts)) == pytest.approx(-10 * cuts, abs=0.8)
@@ -191,7 +192,7 @@ def test_chance_falls_on_beyond_what_can_be_counted():
 
 
 def test_no_text_shares_anything():
-    tail = Tail(np.zeros(1_000, dtype=np.float32), 100)
+    tail = SimilarityTail(np.zeros(1_000, dtype=np.float32), 100)
     levels = tail.levels((0.8, 0.5))
     assert levels[-1] > 0.9
     assert (levels > 0).all()
@@ -215,7 +216,7 @@ FIELDS = [kp.Text("brand"), kp.Words("name"), kp.Words("text")]
 
 
 def test_words_of_shorter_fields_are_marked_record_by_record():
-    _, name, text = mark_told(prepared(TABLE, FIELDS))
+    _, name, text = mark_repeated_words(prepared(TABLE, FIELDS))
     shown = [name.forms[int(code)] if code >= 0 else None for code in name.codes]
     assert shown == ["=sony black pslx350h turntable", "=sony turntable", "amp sony", None]
     first = text.forms[int(text.codes[0])].split()
@@ -224,7 +225,7 @@ def test_words_of_shorter_fields_are_marked_record_by_record():
 
 def test_how_much_of_a_text_stands_in_another_one():
     _, name, text = prepared(TABLE, FIELDS)
-    assert repeated_share(text, name) == pytest.approx((3 + 1 + 2 + 1) / (8 + 6 + 9 + 1))
+    assert measure_repeated_share(text, name) == pytest.approx((3 + 1 + 2 + 1) / (8 + 6 + 9 + 1))
 
 
 def test_what_a_name_says_a_description_does_not_say_again():
@@ -236,7 +237,7 @@ def test_what_a_name_says_a_description_does_not_say_again():
 
 
 def test_shared_words_are_named_codes_first():
-    assert shared_words(NAMES[0], NAMES[1]) == ["dscw120", "camera", "sony"]
-    assert shared_words(NAMES[5], NAMES[6])[:3] == ["ventura", "arts", "12"]
-    assert "deli ~ delicatessen" in shared_words(NAMES[5], NAMES[6])
-    assert shared_words("a b", "c d") == []
+    assert list_shared_words(NAMES[0], NAMES[1]) == ["dscw120", "camera", "sony"]
+    assert list_shared_words(NAMES[5], NAMES[6])[:3] == ["ventura", "arts", "12"]
+    assert "deli ~ delicatessen" in list_shared_words(NAMES[5], NAMES[6])
+    assert list_shared_words("a b", "c d") == []

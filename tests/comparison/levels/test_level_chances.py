@@ -10,9 +10,9 @@ from kolchin.comparison import compare
 from kolchin.comparison.levels import level_chances
 from kolchin.comparison.levels.level_chances import (
     SAMPLED_PAIRS,
-    agreeing_pairs,
-    bands_of,
-    random_pairs,
+    count_agreeing_pairs,
+    draw_random_pairs,
+    make_bands,
 )
 
 NAMES = ["anna", "ana", "berta", "carla", None]
@@ -83,7 +83,7 @@ def test_constant_and_empty_comparisons_stay_finite():
 
 
 def test_random_pairs_are_of_different_records():
-    pairs = random_pairs(5_000, np.random.default_rng(1))
+    pairs = draw_random_pairs(5_000, np.random.default_rng(1))
     assert len(pairs) == SAMPLED_PAIRS
     assert (pairs[:, 0] != pairs[:, 1]).all()
     assert pairs.min() == 0
@@ -91,7 +91,7 @@ def test_random_pairs_are_of_different_records():
 
 
 def test_bands_by_hand():
-    bands = bands_of(np.array([1, 3, 4, 8]))
+    bands = make_bands(np.array([1, 3, 4, 8]))
     assert bands.of_form.tolist() == [0, 0, 1, 1]
     assert bands.u.tolist() == [10 / 256, 80 / 256]
     assert bands.m.tolist() == [4 / 16, 12 / 16]
@@ -141,7 +141,7 @@ def test_agreeing_pairs_by_hand(seed):
     rng = np.random.default_rng(seed)
     n_records, n_fields = int(rng.integers(0, 40)), int(rng.integers(1, 5))
     codes = [rng.integers(-1, 1 + 3 * f, n_records).astype(np.int32) for f in range(n_fields)]
-    found = agreeing_pairs(codes, rng)
+    found = count_agreeing_pairs(codes, rng)
     assert np.array_equal(found, agreeing_by_hand([one.tolist() for one in codes]))
 
 
@@ -150,7 +150,7 @@ def test_agreeing_pairs_of_many_records_are_scaled_up(monkeypatch):
     rng = np.random.default_rng(1)
     first = rng.integers(0, 20, 6_000).astype(np.int32)
     codes = [first, (first // 4).astype(np.int32), rng.integers(-1, 9, 6_000).astype(np.int32)]
-    found = agreeing_pairs(codes, rng)
+    found = count_agreeing_pairs(codes, rng)
     pairs = 6_000 * 5_999 / 2
     assert found[0, 1] == found[0, 0]
     np.testing.assert_allclose(found[0, 1], pairs / 20, rtol=0.05)

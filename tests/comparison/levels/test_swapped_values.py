@@ -9,9 +9,9 @@ import pytest
 import kolchin as kp
 from kolchin.comparison import compare
 from kolchin.comparison.kinds.preparing import prepare_all
-from kolchin.comparison.kinds.short_texts import TextComparing
-from kolchin.comparison.levels.level_chances import random_pairs
-from kolchin.comparison.levels.swapped_values import chance_of_swapped, couples_of
+from kolchin.comparison.kinds.short_texts import TextComparer
+from kolchin.comparison.levels.level_chances import draw_random_pairs
+from kolchin.comparison.levels.swapped_values import choose_couples, estimate_swapped_chance
 
 FIELD_NAMES = ["first", "last"]
 FIELDS = [kp.Text(name) for name in FIELD_NAMES]
@@ -77,7 +77,7 @@ def slow_level(a: str | None, b: str | None) -> int:
         return -1
     if a == b:
         return 0
-    comparing = TextComparing(kp.Text("x"), pl.Series([a, b]))
+    comparing = TextComparer(kp.Text("x"), pl.Series([a, b]))
     zero, one = np.array([0], dtype=np.int32), np.array([1], dtype=np.int32)
     return int(comparing.levels(zero, one)[0])
 
@@ -120,8 +120,8 @@ def test_a_chance_too_small_to_see_is_that_of_frequencies():
     syllables = [a + b for a in "bdfgklmnprst" for b in "aeiou"]
     forms = np.array([a + b + "x" + a for a in syllables for b in syllables], dtype=object)
     table = {"first": rng.choice(forms, 20_000), "last": rng.choice(forms, 20_000)}
-    (couple,) = couples_of(prepare_all(kp.Records.from_table(table, FIELDS), None))
-    chance = chance_of_swapped(couple, random_pairs(20_000, rng), rng)
+    (couple,) = choose_couples(prepare_all(kp.Records.from_table(table, FIELDS), None))
+    chance = estimate_swapped_chance(couple, draw_random_pairs(20_000, rng), rng)
     # One letter of the second syllable may be another: 11 + 4 forms, in either of the two values.
     q = 1 / len(forms)
     assert chance == pytest.approx(q**2 + 2 * q * 15 * q, rel=0.1)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from kolchin.errors import DataError
 from kolchin.records import MISSING_MARKERS, Categorical, load
-from kolchin.records.columns.cleaning import AS_IT_IS, clean, normalised
-from kolchin.records.columns.cleaning import cleaning as prepared
+from kolchin.records.columns.cleaning import AS_IT_IS, clean, normalise_text
+from kolchin.records.columns.cleaning import make_cleaning_rules as prepared
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from kolchin.records.columns.cleaning import cleaning as prepared
     ],
 )
 def test_spellings_of_one_value(spellings):
-    assert len({normalised(spelling) for spelling in spellings}) == 1
+    assert len({normalise_text(spelling) for spelling in spellings}) == 1
 
 
 @pytest.mark.parametrize(
@@ -34,14 +34,14 @@ def test_spellings_of_one_value(spellings):
     [("かき", "がき"), ("мой", "мои"), ("कि", "क"), ("ada", "eda"), ("o'neil", "oneil")],
 )
 def test_different_values_stay_different(one, other):
-    assert normalised(one) != normalised(other)
+    assert normalise_text(one) != normalise_text(other)
 
 
 @given(st.text())
 def test_normalising_twice_changes_nothing(text):
-    once = normalised(text)
-    assert normalised(once) == once
-    assert normalised(unicodedata.normalize("NFD", text)) == normalised(
+    once = normalise_text(text)
+    assert normalise_text(once) == once
+    assert normalise_text(unicodedata.normalize("NFD", text)) == normalise_text(
         unicodedata.normalize("NFC", text)
     )
 

@@ -12,10 +12,10 @@ from kolchin.errors import DataError
 from kolchin.records import Categorical, load
 from kolchin.records.columns import column_texts
 from kolchin.records.columns.column_texts import Texts
-from kolchin.records.files.parquet import Parts
+from kolchin.records.files.parquet import ParquetParts
 from kolchin.simulation.people import simulate_people
-from kolchin.store import Directory
-from kolchin.workplace import Work, here
+from kolchin.store import DirectoryStore
+from kolchin.workplace import Workplace, work_here
 
 N = 57
 BORN = datetime.datetime(1970, 1, 1)
@@ -62,7 +62,7 @@ def everything() -> pl.DataFrame:
 @pytest.fixture
 def work(tmp_path):
     (tmp_path / "store").mkdir()
-    return Work(Inline(), Directory(tmp_path / "store"))
+    return Workplace(Inline(), DirectoryStore(tmp_path / "store"))
 
 
 @pytest.fixture
@@ -136,7 +136,7 @@ def test_tables_elsewhere_are_read_here(path, work, tmp_path):
     assert_same(load(some, work=work), load(some))
     assert_same(load(some[0], work=work), load(some[0]))
     assert_same(load(everything(), work=work), load(everything()))
-    assert load(path, work=here()).texts.is_held
+    assert load(path, work=work_here()).texts.is_held
     assert work.engine.tasks == []
 
 
@@ -197,7 +197,7 @@ class Elsewhere(Inline):
 
 @pytest.mark.parametrize("there", [None, everything().reverse()])
 def test_what_workers_do_not_see_is_looked_at_here(there, path, work):
-    found = load(path, id="key", work=Work(Elsewhere(path, there), work.store))
+    found = load(path, id="key", work=Workplace(Elsewhere(path, there), work.store))
     assert not found.texts.is_held
     assert_same(found, load(path, id="key"))
 
@@ -236,7 +236,7 @@ class TestTexts:
     def test_what_is_written_is_read_again(self, both, tmp_path):
         found, expected = both
         found.write_parquet(tmp_path / "texts.parquet")
-        again = Texts.over(Parts.of(tmp_path / "texts.parquet"))
+        again = Texts.over(ParquetParts.of(tmp_path / "texts.parquet"))
         assert not again.is_held
         assert again.frame().equals(expected)
         assert again.row(17) == expected.row(17, named=True)

@@ -6,11 +6,17 @@ import pytest
 from typer.testing import CliRunner
 
 import kolchin as kp
+from kolchin import resolution
 from kolchin.cli import app
-from kolchin.resolution.golden.exemplar_records import blocks_of, compared_members, meanings
+from kolchin.errors import DataError
+from kolchin.resolution.golden.exemplar_records import (
+    find_field_blocks,
+    mark_compared_members,
+    number_meanings,
+)
 from kolchin.resolution.golden.golden_files import write_golden
 from kolchin.resolution.golden.golden_records import make_golden
-from kolchin.resolution.golden.golden_rules import Rules
+from kolchin.resolution.golden.golden_rules import GoldenRules
 
 FIRST = [
     *("Ada", "Bruno", "Clara", "Dario", "Elena", "Fabio", "Greta", "Hugo", "Irene", "Jonas"),
@@ -131,7 +137,9 @@ def test_all_values_are_told_where_there_are_several(made):
 def test_fields_that_move_together_come_from_one_record(made):
     result, _ = made
     found = result.summary()["dependence"]
-    assert ("street", "number") in blocks_of(["first", "last", "born", "street", "number"], found)
+    assert ("street", "number") in find_field_blocks(
+        ["first", "last", "born", "street", "number"], found
+    )
     table = result.golden()
     assert table["street_record"].to_list() == table["number_record"].to_list()
 
@@ -145,7 +153,7 @@ def test_blocks_are_disjoint_and_the_most_frequent_come_first():
         ],
         "shared": [{"fields": ["a", "d"], "pairs": 10}, {"fields": ["a", "d", "e"], "pairs": 99}],
     }
-    assert blocks_of("abcde", found) == [("a", "d"), ("b", "c"), ("e",)]
+    assert find_field_blocks("abcde", found) == [("a", "d"), ("b", "c"), ("e",)]
 
 
 @pytest.mark.parametrize(
@@ -225,14 +233,14 @@ def test_the_command_writes_and_keeps_the_rules(made, tmp_path):
 
 
 def test_of_a_large_entity_some_records_are_compared():
-    assert compared_members(3).tolist() == [0, 1, 2]
-    assert compared_members(1_000).size == 100
+    assert mark_compared_members(3).tolist() == [0, 1, 2]
+    assert mark_compared_members(1_000).size == 100
 
 
 def test_a_giant_group_has_a_golden_record(made):
     result, _ = made
     labels = np.zeros(450, dtype=np.int64)
-    what = result._model, result.posterior, result._given, labels, {}, Rules({})
+    what = result._model, result.posterior, result._given, labels, {}, GoldenRules({})
     golden = make_golden(*what).records
     assert golden["n_records"].to_list() == [450]
     assert golden.null_count().sum_horizontal().item() == 0
@@ -255,6 +263,26 @@ def test_values_that_are_the_same_in_another_form_add_up():
     ]
     records = kp.Records.from_table(rows, [kp.Phone("phone"), kp.Text("name")])
     model = kp.Model(records, likelihood=kp.compare(records))
-    codes = meanings(model, 0)
+    codes = number_meanings(model, 0)
     assert (codes[::2] == codes[1::2]).all()
     assert np.unique(codes).size == 40
+
+
+def test_rules_that_are_kept_outlive_the_records_that_they_name(tmp_path):
+    table = {"id": list("abcdefghijkl"), "name": ["ann", "ann", "bob", "eve"] * 3}
+    table["year"] = [1, 1, 2, 3] * 3
+    how = {"id": "id", "chains": 2, "draws": 20, "seed": 1, "progress": False}
+    kp.resolve(table, out=tmp_path / "run", **how)
+    one = '[[overrides]]\nrecord = "{0}"\nfield = "name"\nvalue = "set {0}"\n'
+    rules = tmp_path / "rules.toml"
+    rules.write_text(one.format("a") + one.format("b"))
+    write_golden(tmp_path / "run", rules)
+    new = {"id": ["z"], "name": ["zoe"], "year": [9]}
+    resolution.add(tmp_path / "run", new, delete=["b"], progress=False)
+    assert "gone were left out: 'b'" in write_golden(tmp_path / "run")[-1]
+    values = pl.read_csv(tmp_path / "run" / "golden.csv")["name"].to_list()
+    assert "set a" in values
+    assert "set b" not in values
+    kp.Result.load(tmp_path / "run").write(f"sqlite:///{tmp_path}/out.db")
+    with pytest.raises(DataError, match="record 'b', which is not there"):
+        write_golden(tmp_path / "run", rules)

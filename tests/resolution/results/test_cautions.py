@@ -7,14 +7,14 @@ import pytest
 import kolchin as kp
 from kolchin.resolution.results import cautions
 from kolchin.resolution.results.cautions import (
-    Doubt,
-    _collapsed,
-    _equal_but_apart,
-    _nothing_found,
-    _two_answers,
-    families,
+    OpenQuestion,
+    _describe_collapse,
+    _describe_equal_apart,
+    _describe_nothing_found,
+    _describe_two_answers,
+    find_families,
 )
-from kolchin.resolution.results.summary import headline
+from kolchin.resolution.results.summary import write_headline
 
 
 class Drawn:
@@ -29,23 +29,23 @@ class Drawn:
 def test_two_answers_are_told_with_the_better_one():
     low, high = [100.0, 101, 100, 101], [160.0, 161, 159, 160]
     drawn = Drawn([low, low, high], [[0.0] * 4, [0.0] * 4, [-50.0] * 4])
-    (sentence,) = _two_answers(drawn)
+    (sentence,) = _describe_two_answers(drawn)
     assert "about 100 (2 chains) and about 160 (one chain)" in sentence
     assert "prefers about 100 (2 chains), by 50 in log density" in sentence
-    assert _two_answers(Drawn([low, low, [101.0, 102, 101, 100]])) == []
+    assert _describe_two_answers(Drawn([low, low, [101.0, 102, 101, 100]])) == []
 
 
 def test_nothing_found_is_said():
     found = {"n_records": 50, "n_entities": {"mean": 49.9}}
-    assert _nothing_found(found)[0].startswith("No two records were linked.")
-    assert _nothing_found({"n_records": 50, "n_entities": {"mean": 48.0}}) == []
+    assert _describe_nothing_found(found)[0].startswith("No two records were linked.")
+    assert _describe_nothing_found({"n_records": 50, "n_entities": {"mean": 48.0}}) == []
 
 
 def test_equal_records_apart_are_counted_by_group():
     records = kp.Records.from_codes([[0, 1], [0, 1], [1, 1], [1, 1], [2, 0]])
-    assert _equal_but_apart(records, np.array([0, 0, 1, 1, 2])) == []
-    (sentence,) = _equal_but_apart(records, np.array([0, 3, 1, 1, 2]))
-    assert sentence.startswith("1 group of records")
+    assert _describe_equal_apart(records, np.array([0, 0, 1, 1, 2])) == []
+    (sentence,) = _describe_equal_apart(records, np.array([0, 3, 1, 1, 2]))
+    assert sentence.startswith("1 group of records that are equal in every field is listed")
 
 
 class Telling:
@@ -62,19 +62,19 @@ class Telling:
 def test_groups_that_differ_in_what_tells_most_may_be_families(title, shop, is_said):
     differ = {"m[title: different]": {"mean": title}, "m[shop: different]": {"mean": shop}}
     found = {"n_records": 50, "n_entities": {"mean": 30.0}, "parameters": differ}
-    said = families(found, Telling())
+    said = find_families(found, Telling())
     assert bool(said) == is_said
-    assert families({**found, "n_entities": {"mean": 50.0}}, Telling()) == []
-    assert families(found, None) == []
+    assert find_families({**found, "n_entities": {"mean": 50.0}}, Telling()) == []
+    assert find_families(found, None) == []
     if is_said:
         assert "one_per_source=True" in said[0]
-        assert "one_per_source" not in families(found, Telling(), one_per_source=True)[0]
+        assert "one_per_source" not in find_families(found, Telling(), one_per_source=True)[0]
     if is_said:
         assert "differ altogether in title 40 times of 100" in said[0]
 
 
 def test_a_doubt_is_a_question():
-    asked = Doubt(["first_name"], 214, 34.0).sentence()
+    asked = OpenQuestion(["first_name"], 214, 34.0).sentence()
     assert asked.startswith("214 pairs agree on everything but first_name: the same or not?")
     assert "by up to 180" in asked
 
@@ -93,32 +93,41 @@ def test_a_run_that_found_nothing_says_so_first(result):
     summary = result.summary()
     first = 0 if summary["diagnostics"]["converged"] else 1
     assert summary["cautions"][first].startswith("No two records were linked.")
-    lines = headline(summary)
+    lines = write_headline(summary)
     assert lines[: first + 1] == summary["cautions"][: first + 1]
 
 
 def test_a_run_that_has_not_converged_says_so_first(result):
     unsettled = {"ended": "draws", "diagnostics": {"converged": False}}
-    (said,) = cautions._not_settled(unsettled)
+    (said,) = cautions._describe_unsettled(unsettled)
     assert said.startswith("It has not converged")
-    assert cautions._not_settled({**unsettled, "diagnostics": {"converged": True}}) == []
+    assert cautions._describe_unsettled({**unsettled, "diagnostics": {"converged": True}}) == []
 
 
 def test_open_pairs_are_grouped_by_what_differs(result):
     pairs = pl.DataFrame(
         {"record_a": [0, 1, 2, 3, 4, 5], "record_b": [6, 7, 8, 9, 10, 11], "probability": 0.5}
     )
-    (doubt,) = cautions.doubts(pairs, result._model.comparisons)
+    (doubt,) = cautions.find_doubts(pairs, result._model.comparisons)
     assert doubt.pairs <= 6
     assert doubt.expected == pytest.approx(doubt.pairs / 2)
     sure = pairs.with_columns(probability=pl.lit(0.99))
-    assert cautions.doubts(sure, result._model.comparisons) == []
-    assert cautions.doubts(pairs, None) == []
+    assert cautions.find_doubts(sure, result._model.comparisons) == []
+    assert cautions.find_doubts(pairs, None) == []
 
 
 def test_one_entity_with_a_large_part_of_all_records_is_told():
     labels = np.concatenate([np.zeros(30, dtype=np.int64), np.arange(1, 71)])
-    (told,) = _collapsed({"n_records": 100}, labels)
+    (told,) = _describe_collapse({"n_records": 100}, labels)
     assert told.startswith("One entity has 30 of the 100 records.")
-    assert _collapsed({"n_records": 100}, np.arange(100)) == []
-    assert _collapsed({"n_records": 4}, np.zeros(4, dtype=np.int64)) == []
+    assert _describe_collapse({"n_records": 100}, np.arange(100)) == []
+    assert _describe_collapse({"n_records": 4}, np.zeros(4, dtype=np.int64)) == []
+
+
+def test_where_columns_are_too_weak_that_is_said_instead_of_nothing_found(result):
+    what = {**result.summary(), "ended": "draws"}, result.posterior, result._given.records
+    labels = result.labels
+    assert cautions.list_cautions(*what, labels, weak=["Too weak."]).count("Too weak.") == 1
+    said = " ".join(cautions.list_cautions(*what, labels, weak=["Too weak."]))
+    assert "No two records were linked" not in said
+    assert "No two records were linked" in " ".join(cautions.list_cautions(*what, labels))

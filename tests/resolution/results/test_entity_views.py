@@ -6,10 +6,10 @@ import pytest
 
 import kolchin as kp
 from kolchin.resolution.results.entity_views import (
-    least_sure,
-    others_near,
-    usual_value,
-    weakest_link,
+    find_others_near,
+    find_usual_value,
+    find_weakest_link,
+    list_least_sure,
 )
 
 
@@ -19,18 +19,21 @@ def links(*rows):
 
 def test_the_weakest_link_is_the_weakest_of_the_strongest_tree():
     pairs = links((0, 1, 0.9), (1, 2, 0.7), (0, 2, 0.4), (2, 3, 0.8))
-    assert weakest_link(np.arange(4), pairs) == (1, 2, 0.7)
-    assert weakest_link(np.array([5]), links()) is None
+    assert find_weakest_link(np.arange(4), pairs) == (1, 2, 0.7)
+    assert find_weakest_link(np.array([5]), links()) is None
 
 
 def test_records_that_no_link_ties_are_the_weakest():
-    assert weakest_link(np.array([0, 1, 4]), links((0, 1, 0.9))) == (0, 4, 0.0)
+    assert find_weakest_link(np.array([0, 1, 4]), links((0, 1, 0.9))) == (0, 4, 0.0)
 
 
 def test_others_come_with_their_best_link():
     inside = np.array([True, True, False, False])
     pairs = links((0, 2, 0.1), (1, 2, 0.3), (1, 3, 0.2))
-    assert others_near(inside, pairs, np.array([0, 0, 1, 2])) == [(2, 1, 1, 0.3), (3, 2, 1, 0.2)]
+    assert find_others_near(inside, pairs, np.array([0, 0, 1, 2])) == [
+        (2, 1, 1, 0.3),
+        (3, 2, 1, 0.2),
+    ]
 
 
 def test_a_pair_between_two_entities_is_told_once():
@@ -44,16 +47,16 @@ def test_a_pair_between_two_entities_is_told_once():
         }
     )
     pairs = links((0, 1, 0.4), (2, 3, 0.9))
-    found = least_sure(entities, pairs, labels, 10)
+    found = list_least_sure(entities, pairs, labels, 10)
     assert found["entity"].to_list() == [0, 2]
     assert found.row(0)[3:] == ("a", "b", 0.4, False)
     assert found.row(1)[3:] == ("c", "d", 0.9, True)
-    assert least_sure(entities, pairs, labels, 1).height == 1
+    assert list_least_sure(entities, pairs, labels, 1).height == 1
 
 
 def test_the_usual_value_is_the_most_frequent():
-    assert usual_value([None, None]) is None
-    assert usual_value(["b", "a", "a"]) == "a"
+    assert find_usual_value([None, None]) is None
+    assert find_usual_value(["b", "a", "a"]) == "a"
 
 
 def test_an_entity_has_its_records_and_its_confidence(finished, people):

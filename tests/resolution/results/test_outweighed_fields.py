@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kolchin as kp
-from kolchin.resolution.results.outweighed_fields import most_bits, too_weak
+from kolchin.resolution.results.outweighed_fields import describe_too_weak, find_most_bits
 
 
 def test_columns_that_say_too_little_are_told_before_and_after(capsys):
@@ -31,13 +31,13 @@ def test_nothing_is_told_where_a_pair_can_be_a_link():
     }
     records = kp.Records.from_table(table, fields=[kp.Text(name) for name in table])
     model = kp.Model(records, likelihood=kp.compare(records))
-    assert too_weak(model) == []
-    assert most_bits(model) > np.log2(300)
+    assert describe_too_weak(model) == []
+    assert find_most_bits(model) > np.log2(300)
 
 
 def test_categories_alone_have_no_bits_to_tell():
     records = kp.Records.from_table({"sex": ["f", "m", "f"]}, fields=["sex"])
-    assert most_bits(kp.Model(records)) is None
+    assert find_most_bits(kp.Model(records)) is None
 
 
 @pytest.fixture(scope="module")

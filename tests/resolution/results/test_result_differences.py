@@ -14,9 +14,9 @@ from kolchin.posterior import Posterior
 from kolchin.posterior.draws import Draw
 from kolchin.resolution.results.events import (
     Groupings,
-    event_probabilities,
-    events_of,
-    moved_records,
+    estimate_probabilities,
+    find_events,
+    find_moved_records,
 )
 
 
@@ -25,7 +25,7 @@ def grouped(before, after, lost=()):
 
 
 def events(*groupings):
-    return {row[1]: (row[0], row[2]) for row in events_of(grouped(*groupings)).iter_rows()}
+    return {row[1]: (row[0], row[2]) for row in find_events(grouped(*groupings)).iter_rows()}
 
 
 @pytest.mark.parametrize(
@@ -47,14 +47,14 @@ def test_an_entity_has_the_event_that_its_records_tell(before, after, lost, expe
 
 def test_records_that_stay_with_most_of_their_entity_do_not_move():
     both = grouped([0, 0, 0, 1, 2, 2], [7, 7, 8, 7, 9, 9])
-    moved = moved_records(both, events_of(both))
+    moved = find_moved_records(both, find_events(both))
     assert moved.rows() == [(2, 0, 8), (3, 1, 7)]
 
 
 @given(st.lists(st.tuples(st.integers(-1, 4), st.integers(0, 4)), min_size=1, max_size=12))
 def test_events_account_for_all_records(rows):
     before, after = zip(*rows, strict=True)
-    found = events_of(grouped(before, after))
+    found = find_events(grouped(before, after))
     assert found["entity"].to_list() == sorted(set(after))
     assert found["n_records"].sum() == len(rows)
     assert found["n_new"].sum() == before.count(-1)
@@ -78,10 +78,10 @@ def drawn(n_records, *partitions):
 
 def chance(before, after, *partitions):
     both = grouped(before, after)
-    found = events_of(both)
+    found = find_events(both)
     posterior = drawn(len(before), *partitions)
     sure = posterior.confidence(after)
-    values = event_probabilities(found, both, posterior, sure)
+    values = estimate_probabilities(found, both, posterior, sure)
     return dict(zip(found["entity"].to_list(), values.tolist(), strict=True))
 
 

@@ -5,7 +5,7 @@ import pytest
 from typer.testing import CliRunner
 
 from kolchin.cli import app
-from kolchin.resolution.results.spreadsheet_formulas import quoted
+from kolchin.resolution.results.spreadsheet_formulas import quote_formulas
 
 SHORT = ["--draws", "5", "--chains", "1", "--seed", "1"]
 LINK = '=HYPERLINK("http://example.org","x")'
@@ -13,12 +13,15 @@ LINK = '=HYPERLINK("http://example.org","x")'
 
 @pytest.mark.parametrize("cell", ["=1+1", "@SUM(A1)", "+cmd|x", "-x+1", "\tx"])
 def test_formulas_are_quoted(cell):
-    assert quoted(pl.DataFrame({"^a.*$": [cell, None]})).to_series().to_list() == ["'" + cell, None]
+    assert quote_formulas(pl.DataFrame({"^a.*$": [cell, None]})).to_series().to_list() == [
+        "'" + cell,
+        None,
+    ]
 
 
 @pytest.mark.parametrize("cell", ["x=1", "-5", "+39 06 1234", "-", "", "- x"])
 def test_other_cells_stay(cell):
-    assert quoted(pl.DataFrame({"a": [cell], "n": [-1]})).row(0) == (cell, -1)
+    assert quote_formulas(pl.DataFrame({"a": [cell], "n": [-1]})).row(0) == (cell, -1)
 
 
 @pytest.fixture

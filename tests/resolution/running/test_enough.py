@@ -4,7 +4,7 @@ import numpy as np
 
 import kolchin as kp
 from kolchin.posterior import Draw
-from kolchin.resolution.results.summary import described, monitored
+from kolchin.resolution.results.summary import tabulate_all_diagnostics, tabulate_monitored
 
 
 def posterior(seed=1):
@@ -23,6 +23,6 @@ def posterior(seed=1):
 
 def test_parameters_are_described_but_not_waited_for():
     drawn = posterior()
-    names = set(described(drawn)["quantity"])
+    names = set(tabulate_all_diagnostics(drawn)["quantity"])
     assert {"mu[1]", "mu[2]", "mu[3]", "log_joint", "largest"} <= names
-    assert set(monitored(drawn)["quantity"]) == {"n_clusters", "singletons"}
+    assert set(tabulate_monitored(drawn)["quantity"]) == {"n_clusters", "singletons"}

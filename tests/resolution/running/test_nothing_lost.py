@@ -434,7 +434,7 @@ class TestFaults:
     def test_two_processes_do_not_share_a_directory(self, table, tmp_path):
         out = tmp_path / "run"
         self.stopped(table, out)
-        with directory.RunDirectory(out).locked(), pytest.raises(kp.DataError, match="Another"):
+        with directory.RunDirectory(out).lock(), pytest.raises(kp.DataError, match="Another"):
             kp.resume(out)
         kp.resume(out)
 

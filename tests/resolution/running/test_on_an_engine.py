@@ -74,7 +74,7 @@ def test_the_directory_is_locked_before_the_table_is_read(folder, columns, tmp_p
 
     def watch(task):
         if task == "_look":
-            with pytest.raises(kp.DataError, match="Another process"), directory.locked():
+            with pytest.raises(kp.DataError, match="Another process"), directory.lock():
                 pass
             refused.append(task)
 

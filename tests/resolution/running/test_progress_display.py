@@ -5,8 +5,8 @@ import pytest
 
 import kolchin as kp
 from kolchin.records import load
-from kolchin.resolution.running.progress_display import Display, sampling_words
-from kolchin.resolution.running.settings import seconds_of
+from kolchin.resolution.running.progress_display import Display, describe_sampling
+from kolchin.resolution.running.settings import read_seconds
 from kolchin.sampling import Progress
 
 
@@ -25,21 +25,21 @@ def state(**changes):
 
 
 def test_sampling_until_enough_tells_the_limit():
-    words = sampling_words(state(), 125.0, until_enough=True)
+    words = describe_sampling(state(), 125.0, until_enough=True)
     assert words.startswith("sampling: 400 draws, 590 entities (58")
     assert f"R-hat {state().rhat:.3f}" in words
     assert words.endswith("at most 2:05 left")
 
 
 def test_sampling_a_number_of_draws_tells_when_it_ends():
-    words = sampling_words(state(), 125.0, until_enough=False)
+    words = describe_sampling(state(), 125.0, until_enough=False)
     assert "400 of 1,600 draws" in words
     assert words.endswith(" 0:30 left")
-    assert sampling_words(state(), 20.0, until_enough=False).endswith(" 0:20 left")
+    assert describe_sampling(state(), 20.0, until_enough=False).endswith(" 0:20 left")
 
 
 def test_warming_up():
-    words = sampling_words(state(warming_up=True), np.inf, until_enough=True)
+    words = describe_sampling(state(warming_up=True), np.inf, until_enough=True)
     assert words == "warming up: 590 entities now, no time limit"
 
 
@@ -93,8 +93,8 @@ def test_notes_are_told(people, capsys):
 @pytest.mark.parametrize("text", ["", "m", "-1", "0", "soon", "nan"])
 def test_a_time_limit_that_is_none(text):
     with pytest.raises(kp.ModelError, match="must be a time such as"):
-        seconds_of(text)
+        read_seconds(text)
 
 
 def test_no_time_limit():
-    assert seconds_of("none") == np.inf
+    assert read_seconds("none") == np.inf

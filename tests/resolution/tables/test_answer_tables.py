@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 import kolchin as kp
 from kolchin.cli import app
 from kolchin.resolution.running.settings import Settings
-from kolchin.review.answers_file import Answer, AnswersFile, now
+from kolchin.review.answers_file import Answer, AnswersFile, read_clock
 
 runner = CliRunner()
 SHORT = {"chains": 2, "draws": 60, "seed": 1, "progress": False}
@@ -159,7 +159,7 @@ def test_answers_hold_when_records_are_added(likelihood):
 
 def say(out, *lines):
     AnswersFile(out / "answers.csv").append(
-        [Answer(a, b, answer, who, now(), "pairs") for a, b, answer, who in lines]
+        [Answer(a, b, answer, who, read_clock(), "pairs") for a, b, answer, who in lines]
     )
 
 

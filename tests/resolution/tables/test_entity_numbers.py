@@ -3,24 +3,26 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kolchin.resolution.tables.entity_numbers import Before, entity_numbers
+from kolchin.resolution.tables.entity_numbers import EarlierEntities, number_entities
 
 
 class Life:
     """A table that changes, with a grouping of its own each time, and all ids that were given."""
 
     def __init__(self):
-        self.before = Before.of(pl.Series([], dtype=pl.String), np.empty(0, dtype=np.int64), 0)
+        self.before = EarlierEntities.of(
+            pl.Series([], dtype=pl.String), np.empty(0, dtype=np.int64), 0
+        )
         self.records_of = {}
 
     def become(self, records, labels):
         ids = pl.Series("record", records, dtype=pl.Int64)
         labels = np.unique(np.asarray(labels, dtype=np.int64), return_inverse=True)[1]
         earlier = self.before.entity_of(ids)
-        numbers = entity_numbers(earlier, labels, self.before.first_free)
+        numbers = number_entities(earlier, labels, self.before.first_free)
         entities = numbers[labels]
         first_free = max(self.before.first_free, int(numbers.max(initial=-1)) + 1)
-        was, self.before = self.before, Before.of(ids, entities, first_free)
+        was, self.before = self.before, EarlierEntities.of(ids, entities, first_free)
         return was, earlier, labels, numbers
 
 
@@ -65,7 +67,7 @@ def test_what_did_not_change_keeps_its_id(tables):
 
 
 def test_of_a_merger_the_larger_gives_its_id_and_of_a_split_the_larger_part_keeps_it():
-    merged = entity_numbers(np.array([4, 4, 9, 9, 9]), np.zeros(5, dtype=np.int64), 10)
+    merged = number_entities(np.array([4, 4, 9, 9, 9]), np.zeros(5, dtype=np.int64), 10)
     assert merged.tolist() == [9]
-    split = entity_numbers(np.array([4, 4, 4, 9]), np.array([0, 1, 1, 2]), 10)
+    split = number_entities(np.array([4, 4, 4, 9]), np.array([0, 1, 1, 2]), 10)
     assert split.tolist() == [10, 4, 9]

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from kolchin.simulation.people.dates import join, mistype_dates, split
+from kolchin.simulation.people.dates import join_dates, mistype_dates, split_dates
 from kolchin.simulation.people.typos import mistype
 
 
@@ -46,15 +46,17 @@ def test_texts_of_all_lengths_are_mistyped_apart() -> None:
 
 def test_dates_are_split_and_joined() -> None:
     days = np.arange(-20_000, 20_000)
-    year, month, day = split(days)
-    again, exists = join(year, month, day)
+    year, month, day = split_dates(days)
+    again, exists = join_dates(year, month, day)
     assert exists.all()
     assert np.array_equal(again, days)
     date = np.datetime64("1970-01-01") + days[[0, -1]]
     assert [f"{y}-{m:02d}-{d:02d}" for y, m, d in zip(year, month, day, strict=True)][
         :: days.size - 1
     ] == [str(d) for d in date]
-    _, exists = join(np.array([2023, 2023, 2024]), np.array([2, 13, 2]), np.array([29, 1, 29]))
+    _, exists = join_dates(
+        np.array([2023, 2023, 2024]), np.array([2, 13, 2]), np.array([29, 1, 29])
+    )
     assert exists.tolist() == [False, False, True]
 
 

@@ -8,20 +8,20 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kolchin.comparison.kinds.base import MISSING, Codes
-from kolchin.comparison.kinds.contacts import ENDING, users_of
-from kolchin.comparison.kinds.preparing import Prepared
-from kolchin.comparison.kinds.short_texts import sorted_words
-from kolchin.comparison.kinds.sounds import sound_codes
-from kolchin.comparison.levels.swapped_values import alike
-from kolchin.records.columns.distinct_values import coded
+from kolchin.comparison.kinds.contacts import ENDING, take_users
+from kolchin.comparison.kinds.preparing import PreparedField
+from kolchin.comparison.kinds.short_texts import sort_words
+from kolchin.comparison.kinds.sounds import encode_sounds
+from kolchin.comparison.levels.swapped_values import find_couples
+from kolchin.records.columns.distinct_values import encode_column
 from kolchin.records.fields.declarations import Code, Date, Email, Name, Phone, Text
-from kolchin.store import Shelf
+from kolchin.store import StoreShelf
 
 AFFIX = 4
 SEVERAL_WORDS = 0.3
 
 
-class Atom(NamedTuple):
+class BlockingFeature(NamedTuple):
     """A property of a field's values by which records fall into blocks.
 
     Parameters
@@ -49,7 +49,7 @@ class Atom(NamedTuple):
     n_records: int
 
 
-class Words(NamedTuple):
+class WordBlocks(NamedTuple):
     """Words by which records fall into several blocks at once."""
 
     name: str
@@ -58,27 +58,29 @@ class Words(NamedTuple):
     blocks: Codes
 
 
-def atoms_of(prepared: Prepared, field: int, shelf: Shelf) -> list[Atom]:
+def list_features(prepared: PreparedField, field: int, shelf: StoreShelf) -> list[BlockingFeature]:
     """List the atoms of a field, the value itself first; their blocks are put into the store."""
     name = prepared.field.column
-    parts = list(_parts(prepared))
-    result = [_atom(name, field, prepared, None, bool(parts), f"atom-{field}-0", shelf)]
+    parts = list(_list_parts(prepared))
+    result = [_make_feature(name, field, prepared, None, bool(parts), f"atom-{field}-0", shelf)]
     for k, (part, forms) in enumerate(parts, start=1):
-        of_form = coded(forms).codes
+        of_form = encode_column(forms).codes
         column = f"atom-{field}-{k}"
-        result.append(_atom(f"{name} ({part})", field, prepared, of_form, False, column, shelf))
+        result.append(
+            _make_feature(f"{name} ({part})", field, prepared, of_form, False, column, shelf)
+        )
     return result
 
 
-def _atom(
+def _make_feature(
     name: str,
     field: int,
-    prepared: Prepared,
+    prepared: PreparedField,
     of_form: Codes | None,
     whole: bool,
     column: str,
-    shelf: Shelf,
-) -> Atom:
+    shelf: StoreShelf,
+) -> BlockingFeature:
     blocks, counts = prepared.codes, prepared.counts.astype(np.float64)
     if of_form is not None:
         blocks = np.append(of_form, np.int32(MISSING))[blocks]
@@ -87,17 +89,17 @@ def _atom(
     shelf.put(column, blocks)
     n_records = prepared.codes.size
     chance = float(counts @ counts) / max(n_records, 1) ** 2
-    return Atom(name, field, column, whole, chance, n_records)
+    return BlockingFeature(name, field, column, whole, chance, n_records)
 
 
-def _parts(prepared: Prepared) -> Iterator[tuple[str, pl.Series]]:
+def _list_parts(prepared: PreparedField) -> Iterator[tuple[str, pl.Series]]:
     """Give each form's coarser properties, by the kind of field."""
     forms, kind = prepared.forms, prepared.field
     if prepared.comparing is None or not prepared.comparing.spelled:
         return
     if isinstance(kind, Text | Name):
         joined = forms.str.replace_all(" ", "", literal=True)
-        yield "sound", sound_codes(sorted_words(forms) if isinstance(kind, Name) else forms)
+        yield "sound", encode_sounds(sort_words(forms) if isinstance(kind, Name) else forms)
         yield "start", joined.str.head(AFFIX)
         yield "end", joined.str.tail(AFFIX)
     elif isinstance(kind, Date):
@@ -106,8 +108,8 @@ def _parts(prepared: Prepared) -> Iterator[tuple[str, pl.Series]]:
         yield "month and day", forms.set(~dated, None).str.tail(5)
         yield "year and day", forms.set(~dated, None).str.replace(r"-\d\d-", "-")
     elif isinstance(kind, Email):
-        yield "user", users_of(forms)
-        yield "start", users_of(forms).str.head(AFFIX)
+        yield "user", take_users(forms)
+        yield "start", take_users(forms).str.head(AFFIX)
     elif isinstance(kind, Phone):
         yield "end", forms.str.tail(ENDING - 1)
         yield "start", forms.str.head(ENDING - 1)
@@ -116,7 +118,7 @@ def _parts(prepared: Prepared) -> Iterator[tuple[str, pl.Series]]:
         yield "end", forms.str.tail(3)
 
 
-def words_of(prepared: Prepared, field: int) -> Words | None:
+def block_by_words(prepared: PreparedField, field: int) -> WordBlocks | None:
     """Return the words of a field's values, if it is text that often has several."""
     forms = prepared.forms
     if not isinstance(prepared.field, Text | Name) or prepared.comparing is None:
@@ -129,17 +131,17 @@ def words_of(prepared: Prepared, field: int) -> Words | None:
     table = pl.DataFrame({"form": np.arange(forms.len(), dtype=np.int32), "word": forms})
     long = table.with_columns(pl.col("word").str.split(" ")).explode("word").unique()
     long = long.filter(pl.col("word").str.len_chars() > 1).sort("form", "word")
-    coded_words = long.with_columns(pl.Series("block", coded(long["word"]).codes))
+    coded_words = long.with_columns(pl.Series("block", encode_column(long["word"]).codes))
     rows = pl.DataFrame(
         {"record": np.arange(prepared.codes.size, dtype=np.int32), "form": prepared.codes}
     ).join(coded_words, on="form", how="inner", maintain_order="left")
     name = f"{prepared.field.column} (a word)"
-    return Words(name, field, rows["record"].to_numpy(), rows["block"].to_numpy())
+    return WordBlocks(name, field, rows["record"].to_numpy(), rows["block"].to_numpy())
 
 
-def either_way(prepared: Sequence[Prepared]) -> Iterator[tuple[str, NDArray[np.int64]]]:
+def list_either_way(prepared: Sequence[PreparedField]) -> Iterator[tuple[str, NDArray[np.int64]]]:
     """Give blocks of records that have the same two texts, in whichever of two columns."""
-    for couple in alike(prepared):
+    for couple in find_couples(prepared):
         low = np.minimum(couple.first, couple.second).astype(np.int64)
         high = np.maximum(couple.first, couple.second)
         blocks = np.where(low < 0, -1, low * couple.vocabulary.len() + high)
@@ -147,7 +149,7 @@ def either_way(prepared: Sequence[Prepared]) -> Iterator[tuple[str, NDArray[np.i
         yield f"{' + '.join(names)} (either way)", blocks
 
 
-def ordered_by(prepared: list[Prepared], first: int) -> NDArray[np.int64]:
+def order_records(prepared: list[PreparedField], first: int) -> NDArray[np.int64]:
     """Order records by a field, then by the others, the most telling first."""
     telling = sorted(range(len(prepared)), key=lambda f: -prepared[f].forms.len())
     fields = [first, *(f for f in telling if f != first)][:4]

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kolchin.comparison.blocking.blocking_features import Atom
-from kolchin.comparison.kernels import count_pairs
+from kolchin.comparison.blocking.blocking_features import BlockingFeature
+from kolchin.comparison.pair_kernels.blocks import count_pairs
 from kolchin.store import Store
-from kolchin.workplace import Work, held
+from kolchin.workplace import Workplace, fetch_held
 
 LIMITS = (1000, 500, 200, 100, 50, 30, 20, 10, 5, 3)
 LARGEST = 200
@@ -54,7 +54,7 @@ class Key(NamedTuple):
 
     def blocks(self, store: Store, first: int, last: int) -> NDArray[np.int64]:
         """Return the blocks of some entries, -1 for none."""
-        arrays = [held(store, column)[first:last] for column in self.columns]
+        arrays = [fetch_held(store, column)[first:last] for column in self.columns]
         if len(arrays) == 1:
             blocks: NDArray[np.int64] = arrays[0].astype(np.int64)
             return blocks
@@ -84,26 +84,28 @@ class Section(NamedTuple):
         """How many bits the place of a record takes beside its block."""
         return self.n_records.bit_length()
 
-    def packed(self) -> NDArray[np.int64]:
+    def pack(self) -> NDArray[np.int64]:
         """Return blocks and, within them, places of records in their order, in one number."""
-        store, key, rank = self.store, self.key, held(self.store, RANK)
+        store, key, rank = self.store, self.key, fetch_held(self.store, RANK)
         found = [np.empty(0, dtype=np.int64)]
         for first in range(0, key.size, SCANNED):
             last = min(first + SCANNED, key.size)
-            blocks = hashed(key.blocks(store, first, last), 63 - self.shift)
+            blocks = hash_blocks(key.blocks(store, first, last), 63 - self.shift)
             inside = blocks >= 0
             if self.n_parts > 1:
                 inside &= blocks % self.n_parts == self.part
             places = rank[first:last]
             if key.records is not None:
-                places = rank[held(store, key.records)[first:last]]
+                places = rank[fetch_held(store, key.records)[first:last]]
             found.append(blocks[inside] << self.shift | places[inside])
         packed = np.concatenate(found)
         packed.sort()
         return packed
 
 
-def sections(work: Work, keys: Iterable[Key], n_records: int, n_parts: int) -> list[Section]:
+def cut_into_sections(
+    work: Workplace, keys: Iterable[Key], n_records: int, n_parts: int
+) -> list[Section]:
     """Divide what keys find into parts."""
     return [
         Section(work.store, key, n_records, part, n_parts)
@@ -122,7 +124,7 @@ class Cost(NamedTuple):
     capped_records: int
 
 
-class Priced(NamedTuple):
+class PricedKey(NamedTuple):
     """A key, and what it would give: a row for each limit, and for windows of one neighbour."""
 
     key: Key
@@ -148,21 +150,23 @@ class Priced(NamedTuple):
         return Cost(pairs, 1, 1, blocks, records)
 
 
-def priced(work: Work, keys: Sequence[Key], n_records: int, n_parts: int) -> list[Priced]:
+def price_keys(
+    work: Workplace, keys: Sequence[Key], n_records: int, n_parts: int
+) -> list[PricedKey]:
     """Count what keys would give."""
-    parts = work.run(_table, sections(work, keys, n_records, n_parts))
+    parts = work.run(_tabulate_costs, cut_into_sections(work, keys, n_records, n_parts))
     tables = [sum(parts[k : k + n_parts]) for k in range(0, len(parts), n_parts)]
-    return [Priced(key, np.asarray(table)) for key, table in zip(keys, tables, strict=True)]
+    return [PricedKey(key, np.asarray(table)) for key, table in zip(keys, tables, strict=True)]
 
 
-def _table(section: Section) -> NDArray[np.int64]:
-    blocks = section.packed()
+def _tabulate_costs(section: Section) -> NDArray[np.int64]:
+    blocks = section.pack()
     blocks >>= section.shift
     rows = [count_pairs(blocks, np.array(LIMITS), WINDOW), count_pairs(blocks, np.array([1]), 1)]
     return np.concatenate(rows)
 
 
-def hashed(blocks: NDArray[np.int64], bits: int) -> NDArray[np.int64]:
+def hash_blocks(blocks: NDArray[np.int64], bits: int) -> NDArray[np.int64]:
     """Return blocks in so few bits that places fit beside them in one number, to sort at once.
 
     Records of no block stay negative. Very seldom two blocks become one.
@@ -177,15 +181,15 @@ def hashed(blocks: NDArray[np.int64], bits: int) -> NDArray[np.int64]:
     return result
 
 
-def joined(atoms: Sequence[Atom]) -> Key:
+def join_features(atoms: Sequence[BlockingFeature]) -> Key:
     """Return the key of records that share all of several atoms."""
     columns = tuple(atom.column for atom in atoms)
     return Key(" + ".join(atom.name for atom in atoms), columns, atoms[0].n_records)
 
 
-def conjunctions(
-    atoms: Iterable[Atom], size: int, most_pairs: float, n_wanted: int
-) -> Iterator[tuple[Atom, ...]]:
+def list_conjunctions(
+    atoms: Iterable[BlockingFeature], size: int, most_pairs: float, n_wanted: int
+) -> Iterator[tuple[BlockingFeature, ...]]:
     """Give groups of atoms of different fields, in the order of their chance pairs.
 
     Groups that should give more than `most_pairs` by chance are left out, and of the others
@@ -193,10 +197,10 @@ def conjunctions(
     Atoms of a field are ways to err in it. For one mistake in one field it is enough to try each
     field's first with the others' first, second with second, and so on.
     """
-    by_field: dict[int, list[Atom]] = {}
+    by_field: dict[int, list[BlockingFeature]] = {}
     for atom in atoms:
         by_field.setdefault(atom.field, []).append(atom)
-    found: list[tuple[float, tuple[Atom, ...]]] = []
+    found: list[tuple[float, tuple[BlockingFeature, ...]]] = []
     for fields in combinations(by_field.values(), size):
         for turn in range(max(map(len, fields))):
             group = tuple(field[turn % len(field)] for field in fields)

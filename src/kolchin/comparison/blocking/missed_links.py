@@ -3,23 +3,23 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from kolchin.comparison.kernels import add_evidence
-from kolchin.comparison.kinds.base import Floats, Levels, falling_weights
-from kolchin.threads import over_ranges
+from kolchin.comparison.kinds.base import Floats, Levels, make_falling_weights
+from kolchin.comparison.pair_kernels.bands import add_evidence
+from kolchin.threads import call_over_ranges
 
 
-def expected_m(n_levels: int) -> Floats:
+def guess_m(n_levels: int) -> Floats:
     """Return the chances of levels between records of one entity, before any data is seen.
 
     >>> expected_m(3).round(3).tolist()
     [0.842, 0.105, 0.053]
     """
-    weights = falling_weights(n_levels)
+    weights = make_falling_weights(n_levels)
     result: Floats = weights / weights.sum()
     return result
 
 
-def likely_links(
+def find_likely_links(
     levels: Levels,
     bands: Levels,
     u: tuple[Floats, ...],
@@ -30,7 +30,7 @@ def likely_links(
     """Tell the pairs whose evidence outweighs the odds of one to N that a pair starts with."""
     by_field = []
     for f, chances in enumerate(u):
-        m = expected_m(chances.size)
+        m = guess_m(chances.size)
         agreement = np.log2(np.maximum(band_m[f], 1e-300) / np.maximum(band_u[f], 1e-300))
         by_field.append((np.log2(m / chances), np.log2(m[0]) + agreement))
 
@@ -41,10 +41,10 @@ def likely_links(
         result: NDArray[np.bool_] = bits > np.log2(n_records)
         return result
 
-    return np.concatenate([np.empty(0, dtype=bool), *over_ranges(likely, len(levels))])
+    return np.concatenate([np.empty(0, dtype=bool), *call_over_ranges(likely, len(levels))])
 
 
-def missed_share(n_links: int, once: int, twice: int, n_keys: int) -> float:
+def estimate_missed_share(n_links: int, once: int, twice: int, n_keys: int) -> float:
     """Estimate the share of links that no key finds, from how many keys find each likely one.
 
     Chao's estimate for captures: with f1 links found by one key alone and f2 by exactly two, about

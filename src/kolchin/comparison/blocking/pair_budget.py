@@ -6,11 +6,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kolchin.comparison.blocking.keys import ORDER, Cost, Key, Section, sections
-from kolchin.comparison.kernels import count_pairs, list_pairs, sample_keys, unpack_pairs
+from kolchin.comparison.blocking.keys import ORDER, Cost, Key, Section, cut_into_sections
+from kolchin.comparison.pair_kernels.blocks import count_pairs, list_pairs, unpack_pairs
+from kolchin.comparison.pair_kernels.key_numbers import sample_keys
 from kolchin.store import Store
-from kolchin.threads import over_ranges
-from kolchin.workplace import Work, held
+from kolchin.threads import call_over_ranges
+from kolchin.workplace import Workplace, fetch_held
 
 SAMPLE = 1_000_000
 """About so many pairs of the budget are followed exactly, to know how many are new."""
@@ -23,7 +24,7 @@ RANGE = 1 << 20
 """About so many pairs are put together at a time."""
 
 
-class Used(NamedTuple):
+class KeyUse(NamedTuple):
     """A key that was used: its pairs, and how many blocks and records a window cut.
 
     Blocks of up to ``limit`` records were listed whole, of others the neighbours in a ``window``.
@@ -37,7 +38,7 @@ class Used(NamedTuple):
     window: int = 0
 
 
-class Listing(NamedTuple):
+class ListingTask(NamedTuple):
     """A section of a key whose pairs are to be listed under a name, and sampled."""
 
     section: Section
@@ -46,18 +47,18 @@ class Listing(NamedTuple):
     name: str
 
 
-class Found(NamedTuple):
+class FoundPairs(NamedTuple):
     """What a key has found: names of sorted pairs in the store, and how many there are.
 
     With ``again`` two of them may have the same pair.
     """
 
-    used: Used
+    used: KeyUse
     names: tuple[str, ...]
     again: bool
 
 
-class Gathering:
+class PairBudget:
     """Pairs so far, and what is left of the budget of different ones.
 
     Parameters
@@ -72,7 +73,7 @@ class Gathering:
         Into how many parts the blocks of a key are divided.
     """
 
-    def __init__(self, work: Work, n_records: int, budget: int, n_parts: int = 1) -> None:
+    def __init__(self, work: Workplace, n_records: int, budget: int, n_parts: int = 1) -> None:
         self.work = work
         self.n_records = n_records
         self.n_parts = n_parts
@@ -80,11 +81,11 @@ class Gathering:
         self._room = budget * (1 + MOST_FOUND_AGAIN)
         self._share = min(1.0, SAMPLE / budget)
         self._sample = np.empty(0, dtype=np.int64)
-        self._found: dict[str, Found] = {}
+        self._found: dict[str, FoundPairs] = {}
         self._n_listed = 0
 
     @property
-    def found(self) -> tuple[Found, ...]:
+    def found(self) -> tuple[FoundPairs, ...]:
         """What each key has found."""
         return tuple(self._found.values())
 
@@ -105,7 +106,7 @@ class Gathering:
                     wave.append(last)
                     room -= n_more
                 last += 1
-            listed = self._listed([wanted[k] for k in wave])
+            listed = self._list_all([wanted[k] for k in wave])
             for k, (names, parts) in zip(wave, listed, strict=True):
                 taken[k] = self._take(*wanted[k], names, parts, always)
             first = last
@@ -115,17 +116,17 @@ class Gathering:
         before = self._found.get(key.name)
         return 0 if before is None else before.used.pairs
 
-    def _listed(
+    def _list_all(
         self, wanted: Sequence[tuple[Key, Cost]]
     ) -> list[tuple[tuple[str, ...], list[tuple[int, NDArray[np.int64]]]]]:
         """List the pairs of keys: names in the store, numbers of pairs and samples by section."""
         listings = []
         for key, cost in wanted:
-            for section in sections(self.work, [key], self.n_records, self.n_parts):
+            for section in cut_into_sections(self.work, [key], self.n_records, self.n_parts):
                 name = f"found-{self._n_listed}-{section.part}"
-                listings.append(Listing(section, cost, self._share, name))
+                listings.append(ListingTask(section, cost, self._share, name))
             self._n_listed += 1
-        results = self.work.run(_list, listings)
+        results = self.work.run(_list_section, listings)
         grouped = range(0, len(listings), self.n_parts)
         return [
             (
@@ -144,7 +145,7 @@ class Gathering:
         always: bool,
     ) -> bool:
         n_before, n_pairs = self._n_before(key), sum(n for n, _ in parts)
-        sample = distinct(np.concatenate([self._sample, *(some for _, some in parts)]))
+        sample = sort_distinct(np.concatenate([self._sample, *(some for _, some in parts)]))
         n_new = (sample.size - self._sample.size) / self._share
         n_more = cost.pairs - n_before
         too_many = n_new > self.left or n_more > self._room
@@ -157,26 +158,28 @@ class Gathering:
         self._room -= n_pairs - n_before
         self._sample = sample
         cut = cost.capped_blocks, cost.capped_records, cost.limit, cost.window
-        used = Used(key.name, n_pairs, *cut)
-        self._found[key.name] = Found(used, names, key.records is not None and self.n_parts > 1)
+        used = KeyUse(key.name, n_pairs, *cut)
+        self._found[key.name] = FoundPairs(
+            used, names, key.records is not None and self.n_parts > 1
+        )
         return True
 
 
-def _list(listing: Listing) -> tuple[int, NDArray[np.int64]]:
+def _list_section(listing: ListingTask) -> tuple[int, NDArray[np.int64]]:
     """List the pairs of a section, sorted, each once; return their number and a sample."""
     section = listing.section
-    pairs = list_neighbours(section) if section.key.window else _pairs(section, listing.cost)
+    pairs = list_neighbours(section) if section.key.window else _list_pairs(section, listing.cost)
     section.store.put(listing.name, pairs)
     return pairs.size, pairs if listing.share >= 1 else sample_keys(pairs, listing.share)
 
 
-def _pairs(section: Section, cost: Cost) -> NDArray[np.int64]:
+def _list_pairs(section: Section, cost: Cost) -> NDArray[np.int64]:
     """List the pairs of blocks, packed as low * n_records + high, sorted, each once."""
-    packed = section.packed()
-    records = held(section.store, ORDER)[packed & ((1 << section.shift) - 1)]
+    packed = section.pack()
+    records = fetch_held(section.store, ORDER)[packed & ((1 << section.shift) - 1)]
     packed >>= section.shift
     # What is counted for all sections is room enough for one.
-    room = cost.pairs if section.n_parts == 1 else _n_pairs(packed, cost)
+    room = cost.pairs if section.n_parts == 1 else _count_pairs(packed, cost)
     out = np.empty(room, dtype=np.int64)
     n = list_pairs(packed, records, section.n_records, cost.limit, cost.window, out)
     pairs = out[:n]
@@ -185,14 +188,14 @@ def _pairs(section: Section, cost: Cost) -> NDArray[np.int64]:
     return pairs if section.key.records is None else pairs[is_first(pairs)]
 
 
-def _n_pairs(blocks: NDArray[np.int64], cost: Cost) -> int:
+def _count_pairs(blocks: NDArray[np.int64], cost: Cost) -> int:
     return int(count_pairs(blocks, np.array([cost.limit]), cost.window)[0, 0])
 
 
 def list_neighbours(section: Section) -> NDArray[np.int64]:
     """List the pairs of records that come one after the other."""
     key, n = section.key, section.key.size
-    order = held(section.store, key.columns[0])
+    order = fetch_held(section.store, key.columns[0])
     first, last = (n * k // section.n_parts for k in (section.part, section.part + 1))
     found = []
     for step in range(1, key.window + 1):
@@ -204,8 +207,8 @@ def list_neighbours(section: Section) -> NDArray[np.int64]:
     return pairs
 
 
-def together(
-    store: Store, found: Sequence[Found], n_records: int, first: int, last: int
+def merge_pairs(
+    store: Store, found: Sequence[FoundPairs], n_records: int, first: int, last: int
 ) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
     """Return the pairs whose smaller record is in a range, each once, and how many keys found it.
 
@@ -220,15 +223,15 @@ def together(
         parts = [np.empty(0, dtype=np.int64)]
         for one, of_key in zip(found, arrays, strict=True):
             slices = [array[slice(*np.searchsorted(array, bounds))] for array in of_key]
-            parts += [distinct(np.concatenate(slices))] if one.again else slices
+            parts += [sort_distinct(np.concatenate(slices))] if one.again else slices
         pairs, counts = unpack_pairs(np.sort(np.concatenate(parts)), n_records)
         return pairs, counts
 
-    listed = over_ranges(some, last - first, at_once)
+    listed = call_over_ranges(some, last - first, at_once)
     return np.concatenate([one for one, _ in listed]), np.concatenate([one for _, one in listed])
 
 
-def distinct(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+def sort_distinct(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
     """Sort numbers, each once; sorting is faster than the hashing of `np.unique`."""
     ordered = np.sort(numbers)
     result: NDArray[np.int64] = ordered[is_first(ordered)]

@@ -6,11 +6,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from kolchin.comparison.kernels import least_hashes, least_of_fields
 from kolchin.comparison.kinds.base import Codes
-from kolchin.comparison.kinds.preparing import Prepared
-from kolchin.comparison.kinds.strings import Letters, letters_of
-from kolchin.threads import over_ranges
+from kolchin.comparison.kinds.preparing import PreparedField
+from kolchin.comparison.kinds.strings import Letters, encode_letters
+from kolchin.comparison.text_kernels.min_hashes import lower_hashes, write_least_hashes
+from kolchin.threads import call_over_ranges
 
 Q = 3
 BANDS = 10
@@ -23,7 +23,9 @@ ALIKE_BY_CHANCE = 0.12
 EMPTY = np.uint32(0xFFFFFFFF)
 
 
-def bands_of_grams(prepared: Sequence[Prepared], n_records: int) -> Iterator[NDArray[np.int64]]:
+def block_by_grams(
+    prepared: Sequence[PreparedField], n_records: int
+) -> Iterator[NDArray[np.int64]]:
     """Give blocks a record, one array a band, if texts are long.
 
     Grams of all fields are taken together, so that swapped columns do no harm. Rows a
@@ -34,24 +36,24 @@ def bands_of_grams(prepared: Sequence[Prepared], n_records: int) -> Iterator[NDA
         for one in prepared
         if one.comparing is not None and (one.comparing.spelled or one.comparing.custom)
     ]
-    n_letters = sum(_letters(one) for one in used) / max(n_records, 1)
+    n_letters = sum(_count_letters(one) for one in used) / max(n_records, 1)
     if n_letters < LONG:
         return
-    letters = [letters_of(one.forms) for one in used]
+    letters = [encode_letters(one.forms) for one in used]
     rows = int(np.clip(np.log(n_records) / -np.log(ALIKE_BY_CHANCE), 2, 6))
     rng = np.random.default_rng(0)
     for _ in range(BANDS):
         seeds = rng.integers(0, 2**63, rows, dtype=np.uint64)
-        yield _blocks(_least(used, letters, seeds, n_records))
+        yield _number_blocks(_find_least_hashes(used, letters, seeds, n_records))
 
 
-def _letters(one: Prepared) -> int:
+def _count_letters(one: PreparedField) -> int:
     lengths = one.forms.str.len_chars().to_numpy()
     return int(lengths @ one.counts)
 
 
-def _least(
-    used: Sequence[Prepared],
+def _find_least_hashes(
+    used: Sequence[PreparedField],
     letters: Sequence[tuple[Letters, Codes]],
     seeds: NDArray[np.uint64],
     n_records: int,
@@ -60,8 +62,8 @@ def _least(
     result = np.full((n_records, seeds.size), EMPTY, dtype=np.uint32)
     for one, of_texts in zip(used, letters, strict=True):
         of_form = np.full((one.forms.len(), seeds.size), EMPTY, dtype=np.uint32)
-        over_ranges(partial(_hash_forms, of_texts, seeds, of_form), len(of_form))
-        over_ranges(partial(_lower, of_form, one.codes, result), n_records)
+        call_over_ranges(partial(_hash_forms, of_texts, seeds, of_form), len(of_form))
+        call_over_ranges(partial(_lower_to_forms, of_form, one.codes, result), n_records)
     return result
 
 
@@ -72,16 +74,16 @@ def _hash_forms(
     first: int,
     last: int,
 ) -> None:
-    least_hashes(*texts, Q, seeds, first, last, out)
+    write_least_hashes(*texts, Q, seeds, first, last, out)
 
 
-def _lower(
+def _lower_to_forms(
     of_form: NDArray[np.uint32], codes: Codes, out: NDArray[np.uint32], first: int, last: int
 ) -> None:
-    least_of_fields(of_form, codes, first, last, out)
+    lower_hashes(of_form, codes, first, last, out)
 
 
-def _blocks(least: NDArray[np.uint32]) -> NDArray[np.int64]:
+def _number_blocks(least: NDArray[np.uint32]) -> NDArray[np.int64]:
     """Make one number of the hashes of a band; -1 for records without text."""
     mixed = np.zeros(len(least), dtype=np.uint64)
     for column in least.T:

@@ -10,10 +10,10 @@ from itertools import combinations, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from kolchin.comparison.blocking.blocking_features import Words
+from kolchin.comparison.blocking.blocking_features import WordBlocks
 from kolchin.comparison.kinds.base import Codes
-from kolchin.comparison.kinds.long_texts import WordsComparing
-from kolchin.comparison.kinds.preparing import Prepared
+from kolchin.comparison.kinds.long_texts import WordsComparer
+from kolchin.comparison.kinds.preparing import PreparedField
 
 SIZES = (1, 4, 12, 40, 120)
 """Words of up to so many records make a key of their own each, the rarest the cheapest."""
@@ -25,26 +25,28 @@ SIZES_OF_TWO = (1, 2, 4, 8, 16, 40)
 """The same for two words."""
 
 
-def blocks_of_words(prepared: Prepared, field: int) -> Iterator[Words]:
+def list_word_blocks(prepared: PreparedField, field: int) -> Iterator[WordBlocks]:
     """Give the keys of a field of texts: words by how rare they are, then two words at once."""
-    if not isinstance(prepared.comparing, WordsComparing):
+    if not isinstance(prepared.comparing, WordsComparer):
         return
     name = prepared.field.column
-    records, words = _words_of_records(prepared.codes, prepared.comparing)
+    records, words = _list_words_of_records(prepared.codes, prepared.comparing)
     counts = np.bincount(words, minlength=prepared.comparing.vocabulary.len())
     for fewer, most in pairwise(SIZES):
         inside = (counts[words] > fewer) & (counts[words] <= most)
-        yield Words(f"{name} (a word of {most} or fewer)", field, records[inside], words[inside])
+        yield WordBlocks(
+            f"{name} (a word of {most} or fewer)", field, records[inside], words[inside]
+        )
     frequent = counts[words] > SIZES[1]
-    records, numbers = pairs_of_rarest(records[frequent], words[frequent], counts)
+    records, numbers = pair_rarest_words(records[frequent], words[frequent], counts)
     _, blocks, sizes = np.unique(numbers, return_inverse=True, return_counts=True)
     for fewer, most in pairwise(SIZES_OF_TWO):
         inside = (sizes[blocks] > fewer) & (sizes[blocks] <= most)
         some = records[inside], blocks[inside].astype(np.int32)
-        yield Words(f"{name} (two words of {most} or fewer)", field, *some)
+        yield WordBlocks(f"{name} (two words of {most} or fewer)", field, *some)
 
 
-def _words_of_records(codes: Codes, comparing: WordsComparing) -> tuple[Codes, Codes]:
+def _list_words_of_records(codes: Codes, comparing: WordsComparer) -> tuple[Codes, Codes]:
     """Return each record with each of its words, one after another."""
     shown = np.flatnonzero(codes >= 0).astype(np.int32)
     forms = codes[shown]
@@ -54,7 +56,7 @@ def _words_of_records(codes: Codes, comparing: WordsComparing) -> tuple[Codes, C
     return records, comparing.words[first + np.arange(records.size)]
 
 
-def pairs_of_rarest(
+def pair_rarest_words(
     records: Codes, words: Codes, counts: NDArray[np.int64]
 ) -> tuple[Codes, NDArray[np.int64]]:
     """Return each record with each two of its rarest words, as one number.

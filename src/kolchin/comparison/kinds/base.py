@@ -21,7 +21,7 @@ FALLING = np.array([8.0, 1.0, 0.5, 0.25])
 """Prior weights of the levels from exact to different; the last is for all further levels."""
 
 
-class Comparing(ABC):
+class Comparer(ABC):
     """Compares the distinct forms of a field, many pairs of them at once.
 
     A *form* is what is left of a value when its spelling is taken off, such as the digits of a
@@ -74,7 +74,7 @@ class Comparing(ABC):
         return np.arange(len(self.names)) < self.near
 
 
-def as_strings(values: Sequence[Any]) -> pl.Series:
+def write_as_text(values: Sequence[Any]) -> pl.Series:
     """Write values as lower-case text."""
     if isinstance(values, Vocabulary) and values.series.dtype == pl.String:
         return values.series.str.to_lowercase()
@@ -82,7 +82,7 @@ def as_strings(values: Sequence[Any]) -> pl.Series:
     return texts.cast(pl.String).str.to_lowercase()
 
 
-def by_cuts(similarity: NDArray[Any], cuts: Sequence[float], first: int = 1) -> Levels:
+def cut_into_levels(similarity: NDArray[Any], cuts: Sequence[float], first: int = 1) -> Levels:
     """Return `first` where the similarity reaches the first cut, and so on.
 
     >>> by_cuts(np.array([0.95, 0.8, 0.1]), (0.9, 0.7)).tolist()
@@ -94,7 +94,7 @@ def by_cuts(similarity: NDArray[Any], cuts: Sequence[float], first: int = 1) -> 
     return levels
 
 
-def falling_weights(n_levels: int) -> Floats:
+def make_falling_weights(n_levels: int) -> Floats:
     """Return prior weights of levels, falling from exact to different.
 
     >>> falling_weights(5).tolist()

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from kolchin.comparison.kinds.base import Codes, Comparing, Levels
+from kolchin.comparison.kinds.base import Codes, Comparer, Levels
 
 
-class CategoryComparing(Comparing):
+class CategoryComparer(Comparer):
     """Exact or different: how values are written says nothing."""
 
     spelled = False

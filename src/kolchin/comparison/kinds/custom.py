@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from kolchin.comparison.kinds.base import Codes, Comparing, Levels, by_cuts
+from kolchin.comparison.kinds.base import Codes, Comparer, Levels, cut_into_levels
 from kolchin.errors import DataError
 from kolchin.records.fields.declarations import Comparator, Compared
 
 
-class CustomComparing(Comparing):
+class CustomComparer(Comparer):
     """A function's levels, or the levels that cuts make of its similarities."""
 
     custom = True
@@ -35,7 +35,7 @@ class CustomComparing(Comparing):
         low, high = np.minimum(left, right).tolist(), np.maximum(left, right).tolist()
         found = [self._result(a, b) for a, b in zip(low, high, strict=True)]
         if self.field.levels is None:
-            return by_cuts(np.array(found, dtype=np.float64), self.field.cuts)
+            return cut_into_levels(np.array(found, dtype=np.float64), self.field.cuts)
         return np.array(found, dtype=np.int8)
 
     def _result(self, a: int, b: int) -> float:

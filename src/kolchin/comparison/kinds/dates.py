@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from kolchin.comparison.kinds.base import Codes, Comparing, Floats, Levels, as_strings
+from kolchin.comparison.kinds.base import Codes, Comparer, Floats, Levels, write_as_text
 from kolchin.comparison.kinds.strings import Strings
 from kolchin.records.fields.declarations import Compared
 
@@ -20,7 +20,7 @@ LATEST = 2030
 """Years of two digits are taken for the last ones that end so, up to the latest of the column."""
 
 
-class Parts(NamedTuple):
+class DateParts(NamedTuple):
     """Year, month and day as written, 0 where not given; a month may be 13, for people mistype."""
 
     year: int
@@ -28,7 +28,7 @@ class Parts(NamedTuple):
     day: int
 
 
-def parts_of(text: str, day_first: bool = True, latest: int = LATEST) -> Parts | None:
+def parse_date(text: str, day_first: bool = True, latest: int = LATEST) -> DateParts | None:
     """Read a date; None if it is none.
 
     >>> parts_of("3 mar 71"), parts_of("19710324"), parts_of("1971")
@@ -36,7 +36,7 @@ def parts_of(text: str, day_first: bool = True, latest: int = LATEST) -> Parts |
     """
     found = COMPACT.fullmatch(text) or YEAR_FIRST.fullmatch(text)
     if found:
-        return Parts(*(int(part or 0) for part in found.groups()))
+        return DateParts(*(int(part or 0) for part in found.groups()))
     found = YEAR_LAST.fullmatch(text)
     if not found:
         return None
@@ -50,17 +50,17 @@ def parts_of(text: str, day_first: bool = True, latest: int = LATEST) -> Parts |
         if word[:3] not in MONTHS or not number.isdigit():
             return None
         day, month = int(number), MONTHS.index(word[:3]) + 1
-    return Parts(_full_year(year, latest), month, day)
+    return DateParts(_complete_year(year, latest), month, day)
 
 
-def _full_year(year: str, latest: int) -> int:
+def _complete_year(year: str, latest: int) -> int:
     if len(year) == 4:
         return int(year)
     century = latest - latest % 100
     return century + int(year) - (100 if century + int(year) > latest else 0)
 
 
-def _day_comes_first(texts: Iterable[str]) -> bool:
+def _has_day_first(texts: Iterable[str]) -> bool:
     """Tell whether 3/4/1971 is in April, from those that can be but one."""
     found = [hit for text in texts if (hit := re.fullmatch(r"(\d\d?)[-/.](\d\d?)[-/.]\d+", text))]
     firsts = sum(int(hit[1]) > 12 for hit in found)
@@ -68,22 +68,22 @@ def _day_comes_first(texts: Iterable[str]) -> bool:
     return firsts >= seconds
 
 
-def _latest_year(texts: Iterable[str]) -> int:
+def _find_latest_year(texts: Iterable[str]) -> int:
     years = [
         int(hit[1]) for text in texts if (hit := re.search(r"(?<!\d)((?:18|19|20)\d\d)", text))
     ]
     return max(years, default=LATEST)
 
 
-def written_alike(values: Sequence[Any]) -> pl.Series:
+def write_dates_alike(values: Sequence[Any]) -> pl.Series:
     """Write all dates in one form, year first; what is no date stays.
 
     >>> written_alike(["24/12/1971", "1971-12-24", "1971", "?"]).to_list()
     ['1971-12-24', '1971-12-24', '1971-00-00', '?']
     """
-    texts = as_strings(values).to_list()
-    day_first, latest = _day_comes_first(texts), _latest_year(texts)
-    read = [parts_of(text, day_first, latest) for text in texts]
+    texts = write_as_text(values).to_list()
+    day_first, latest = _has_day_first(texts), _find_latest_year(texts)
+    read = [parse_date(text, day_first, latest) for text in texts]
     return pl.Series(
         [
             text if parts is None else "{:04d}-{:02d}-{:02d}".format(*parts)
@@ -93,17 +93,17 @@ def written_alike(values: Sequence[Any]) -> pl.Series:
     )
 
 
-def _ordinal(parts: Parts) -> float:
+def _count_days(parts: DateParts) -> float:
     try:
         return datetime.date(*parts).toordinal()
     except ValueError:
         return np.nan
 
 
-class DateComparing(Comparing):
+class DateComparer(Comparer):
     """Exact, mistyped, swapped, two parts the same, near in days, different."""
 
-    forms_of = staticmethod(written_alike)
+    forms_of = staticmethod(write_dates_alike)
 
     def __init__(self, field: Compared, forms: pl.Series) -> None:
         super().__init__(field, forms)
@@ -111,9 +111,9 @@ class DateComparing(Comparing):
         self.names = ("exact", "mistyped", "swapped", "two parts", *within, "different")
         self.near = 3
         self.strings = Strings(forms.str.replace_all("-00", "").str.replace_all("-", ""))
-        read = [parts_of(text) or Parts(0, 0, 0) for text in forms.to_list()]
+        read = [parse_date(text) or DateParts(0, 0, 0) for text in forms.to_list()]
         self.parts = np.array(read, dtype=np.int32).reshape(-1, 3)
-        self.days: Floats = np.array([_ordinal(parts) for parts in read], dtype=np.float64)
+        self.days: Floats = np.array([_count_days(parts) for parts in read], dtype=np.float64)
 
     def levels(self, left: Codes, right: Codes) -> Levels:
         """Compare digits, then parts, then days."""

@@ -3,35 +3,35 @@
 import numpy as np
 import polars as pl
 
-from kolchin.comparison.kernels import match_names
-from kolchin.comparison.kinds.base import Codes, Comparing, Levels, by_cuts
-from kolchin.comparison.kinds.short_texts import plain_words, sorted_words
-from kolchin.comparison.kinds.strings import Strings, letters_of, offsets_of
+from kolchin.comparison.kinds.base import Codes, Comparer, Levels, cut_into_levels
+from kolchin.comparison.kinds.short_texts import sort_words, write_plain_words
+from kolchin.comparison.kinds.strings import Strings, encode_letters, find_offsets
+from kolchin.comparison.text_kernels.name_matching import match_names
 from kolchin.records.fields.declarations import Compared
 
 
-class NameComparing(Comparing):
+class NameComparer(Comparer):
     """Exact, other order, mistyped, initials, similar to some degree, different."""
 
-    forms_of = staticmethod(plain_words)
+    forms_of = staticmethod(write_plain_words)
 
     def __init__(self, field: Compared, forms: pl.Series) -> None:
         super().__init__(field, forms)
         similar = (f"similarity {cut:g}" for cut in field.cuts)
         self.names = ("exact", "other order", "mistyped", "initials", *similar, "different")
         self.near = 4
-        self.sorted = Strings(sorted_words(forms))
+        self.sorted = Strings(sort_words(forms))
         words = forms.str.split(" ")
         flat = words.explode(empty_as_null=False)
-        self.letters, self.words = letters_of(flat)
-        self.starts = offsets_of(words.list.len().to_numpy())
+        self.letters, self.words = encode_letters(flat)
+        self.starts = find_offsets(words.list.len().to_numpy())
 
     def levels(self, left: Codes, right: Codes) -> Levels:
         """Find a partner for every word, then compare the words in order."""
         # Which word finds which partner may hang on the order, so there is but one.
         first, second = np.minimum(left, right), np.maximum(left, right)
         partners = match_names(self.letters, self.words, self.starts, first, second)
-        result = by_cuts(self.sorted.similarity(left, right), self.field.cuts, first=4)
+        result = cut_into_levels(self.sorted.similarity(left, right), self.field.cuts, first=4)
         result[partners == 2] = 3
         result[partners == 1] = 2
         result[self.sorted.same(left, right)] = 1

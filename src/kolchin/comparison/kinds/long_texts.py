@@ -7,11 +7,19 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kolchin.comparison.kinds.base import Codes, Comparing, Floats, Levels, as_strings, by_cuts
-from kolchin.comparison.kinds.strings import letters_of, offsets_of
-from kolchin.comparison.kinds.tokens import are_codes, token_rows
-from kolchin.comparison.word_kernels import are_alike, similarities_of_words
-from kolchin.records.columns.distinct_values import positions
+from kolchin.comparison.kinds.base import (
+    Codes,
+    Comparer,
+    Floats,
+    Levels,
+    cut_into_levels,
+    write_as_text,
+)
+from kolchin.comparison.kinds.strings import encode_letters, find_offsets
+from kolchin.comparison.kinds.tokens import are_codes, split_tokens
+from kolchin.comparison.text_kernels.alike_words import are_alike
+from kolchin.comparison.text_kernels.word_similarity import measure_word_similarities
+from kolchin.records.columns.distinct_values import find_positions
 from kolchin.records.fields.declarations import Compared
 
 NUMBERS_COUNT, CODES_COUNT = 1.5, 2.0
@@ -27,17 +35,17 @@ TOLD = "="
 """Stands before a word that another field of the record tells already."""
 
 
-def word_forms(values: Sequence[Any]) -> pl.Series:
+def write_word_forms(values: Sequence[Any]) -> pl.Series:
     """Write texts as their different words in alphabetical order; what has none stays.
 
     >>> word_forms(["The Clash: London Calling", "?!"]).to_list()
     ['calling clash london the', '?!']
     """
-    texts = as_strings(values)
-    return forms_of_rows(token_rows(texts), texts)
+    texts = write_as_text(values)
+    return write_row_forms(split_tokens(texts), texts)
 
 
-def forms_of_rows(rows: pl.DataFrame, texts: pl.Series) -> pl.Series:
+def write_row_forms(rows: pl.DataFrame, texts: pl.Series) -> pl.Series:
     """Write the words of each text, as `word_forms` does, the first hundred of them."""
     few = rows.filter(pl.int_range(pl.len()).over("text") < MOST_WORDS).unique(["text", "word"])
     joined = few.group_by("text").agg(pl.col("word").sort().str.join(" "))
@@ -47,7 +55,7 @@ def forms_of_rows(rows: pl.DataFrame, texts: pl.Series) -> pl.Series:
     return found.select(pl.coalesce("word", "whole")).to_series()
 
 
-def shared_words(one: str, other: str) -> list[str]:
+def list_shared_words(one: str, other: str) -> list[str]:
     """Return the words that two texts share, codes first, then the longer ones; alike ones last.
 
     >>> shared_words("Sony Cyber-shot DSC-W120", "sony dscw120 cybershot, silvr")
@@ -55,21 +63,21 @@ def shared_words(one: str, other: str) -> list[str]:
     >>> shared_words("Art's Delicatessen", "arts deli")
     ['arts', 'deli ~ delicatessen']
     """
-    rows = token_rows(pl.Series([one, other]))
+    rows = split_tokens(pl.Series([one, other]))
     first, second = (set(rows.filter(pl.col("text") == text)["word"].to_list()) for text in (0, 1))
     same = pl.Series(sorted(first & second), dtype=pl.String)
     codes = dict(zip(same, are_codes(same), strict=True))
     ranked = sorted(codes, key=lambda word: (not codes[word], -len(word), word))
-    return [*ranked, *_alike_words(sorted(first - second), sorted(second - first))]
+    return [*ranked, *_list_alike_words(sorted(first - second), sorted(second - first))]
 
 
-def _alike_words(first: list[str], second: list[str]) -> list[str]:
+def _list_alike_words(first: list[str], second: list[str]) -> list[str]:
     """Write the couples of words of which one may stand for the other."""
     words = pl.Series([*first, *second], dtype=pl.String)
     codes = are_codes(words)
     numbers = words.str.contains(r"\d").to_numpy()
     classes = np.where(codes, 2, np.where(numbers, 1, 3)).astype(np.int8)
-    letters, begins = letters_of(words)
+    letters, begins = encode_letters(words)
     return [
         " ~ ".join(sorted([one, other], key=len))
         for i, one in enumerate(first)
@@ -78,10 +86,10 @@ def _alike_words(first: list[str], second: list[str]) -> list[str]:
     ]
 
 
-class WordsComparing(Comparing):
+class WordsComparer(Comparer):
     """The same words, or words of which some are shared: the rarer, the more they count."""
 
-    forms_of = staticmethod(word_forms)
+    forms_of = staticmethod(write_word_forms)
     whole = True
 
     def __init__(self, field: Compared, forms: pl.Series) -> None:
@@ -94,9 +102,9 @@ class WordsComparing(Comparing):
         plain = flat.str.strip_prefix(TOLD)
         # In alphabetical order, even where all are numbers.
         self.vocabulary = plain.unique().sort()
-        self.starts = offsets_of(lists.list.len().to_numpy())
-        self.words = self._sorted(positions(plain, self.vocabulary))
-        self.letters, self.begins = letters_of(self.vocabulary)
+        self.starts = find_offsets(lists.list.len().to_numpy())
+        self.words = self._sort_words(find_positions(plain, self.vocabulary))
+        self.letters, self.begins = encode_letters(self.vocabulary)
         digits = self.vocabulary.str.contains(r"\d").to_numpy()
         codes = are_codes(self.vocabulary)
         counts = np.bincount(self.words, minlength=self.vocabulary.len())
@@ -106,7 +114,7 @@ class WordsComparing(Comparing):
         factor = np.where(codes, CODES_COUNT, np.where(digits, NUMBERS_COUNT, 1.0))
         self.weights: Floats = factor * rarity
 
-    def _sorted(self, codes: Codes) -> Codes:
+    def _sort_words(self, codes: Codes) -> Codes:
         """Sort the words of each text by their numbers."""
         text = np.repeat(np.arange(self.starts.size - 1), np.diff(self.starts))
         order = np.lexsort((codes, text))
@@ -126,11 +134,11 @@ class WordsComparing(Comparing):
     def similarity(self, left: Codes, right: Codes) -> NDArray[np.float32]:
         """Return how much of two texts is shared, from 0 to 1."""
         texts = self.words, self.told, self.starts, self.weights
-        result: NDArray[np.float32] = similarities_of_words(
+        result: NDArray[np.float32] = measure_word_similarities(
             *texts, self.letters, self.begins, self.classes, left, right
         )
         return result
 
     def levels(self, left: Codes, right: Codes) -> Levels:
         """Compare by cuts of the similarity."""
-        return by_cuts(self.similarity(left, right), self.field.cuts)
+        return cut_into_levels(self.similarity(left, right), self.field.cuts)

@@ -6,20 +6,20 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from kolchin.comparison.kinds.base import Codes, Comparing, Levels, as_strings, by_cuts
+from kolchin.comparison.kinds.base import Codes, Comparer, Levels, cut_into_levels, write_as_text
 from kolchin.comparison.kinds.strings import LEAST_SIMILAR, Strings
 from kolchin.records.fields.declarations import Compared
 
 MISTYPED = 1
 
 
-def plain_words(values: Sequence[Any]) -> pl.Series:
+def write_plain_words(values: Sequence[Any]) -> pl.Series:
     """Write values as words without punctuation; what is nothing else stays.
 
     >>> plain_words(["O'Brien-Smith, J.", "?!"]).to_list()
     ['obrien smith j', '?!']
     """
-    texts = as_strings(values)
+    texts = write_as_text(values)
     words = (
         texts.str.replace_all(r"['’`.]", "")
         .str.replace_all(r"[^\pL\pN\pM]+", " ")
@@ -28,15 +28,15 @@ def plain_words(values: Sequence[Any]) -> pl.Series:
     return words.zip_with(words != "", texts)
 
 
-def sorted_words(texts: pl.Series) -> pl.Series:
+def sort_words(texts: pl.Series) -> pl.Series:
     """Put the words of each text into order."""
     return texts.str.split(" ").list.sort().list.join(" ")
 
 
-class TextComparing(Comparing):
+class TextComparer(Comparer):
     """Exact, mistyped, similar to some degree, different."""
 
-    forms_of = staticmethod(plain_words)
+    forms_of = staticmethod(write_plain_words)
 
     def __init__(self, field: Compared, forms: pl.Series) -> None:
         super().__init__(field, forms)
@@ -44,7 +44,7 @@ class TextComparing(Comparing):
         self.names = ("exact", "mistyped", *similar, "different")
         self.near = MISTYPED + 1 + min(len(field.cuts), 1)
         self.strings = Strings(forms)
-        self.sorted = Strings(sorted_words(forms))
+        self.sorted = Strings(sort_words(forms))
         self.several = forms.str.contains(" ", literal=True).to_numpy()
 
     def levels(self, left: Codes, right: Codes) -> Levels:
@@ -52,13 +52,13 @@ class TextComparing(Comparing):
         similarity = self.strings.similarity(left, right)
         mistyped = np.zeros(left.size, dtype=np.bool_)
         (close,) = np.nonzero(similarity >= LEAST_SIMILAR)
-        mistyped[close] = self.strings.mistyped(left[close], right[close])
+        mistyped[close] = self.strings.find_mistyped(left[close], right[close])
         (several,) = np.nonzero(self.several[left] & self.several[right])
         if several.size:
             a, b = left[several], right[several]
             in_order = self.sorted.similarity(a, b)
             similarity[several] = np.maximum(similarity[several], in_order)
             mistyped[several] |= self.sorted.same(a, b)
-        result = by_cuts(similarity, self.field.cuts, MISTYPED + 1)
+        result = cut_into_levels(similarity, self.field.cuts, MISTYPED + 1)
         result[mistyped] = MISTYPED
         return result

@@ -15,7 +15,7 @@ SOUNDS = (
 )
 
 
-def sound_codes(texts: pl.Series) -> pl.Series:
+def encode_sounds(texts: pl.Series) -> pl.Series:
     """Return codes that words of like sound share, null where no Latin letter stands.
 
     It follows Soundex, but the first letter counts by its sound too, since people mistype that as

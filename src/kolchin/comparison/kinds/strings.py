@@ -7,15 +7,15 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kolchin.comparison.kernels import (
-    common_ends,
-    common_starts,
-    distances,
-    few_edits,
-    same_texts,
-    similarities,
-)
 from kolchin.comparison.kinds.base import Codes
+from kolchin.comparison.text_kernels.edit_distance import measure_distances
+from kolchin.comparison.text_kernels.edits import (
+    count_common_ends,
+    count_common_starts,
+    count_few_edits,
+    find_same_texts,
+)
+from kolchin.comparison.text_kernels.jaro_winkler import measure_similarities
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int32]
@@ -41,16 +41,16 @@ class Strings:
     @cached_property
     def letters(self) -> tuple[Letters, Codes]:
         """The letters one after another, and where each text begins and ends."""
-        return letters_of(self._series)
+        return encode_letters(self._series)
 
     def similarity(self, left: Codes, right: Codes) -> NDArray[np.float32]:
         """Return Jaro-Winkler similarities, from 0 to 1."""
-        result: NDArray[np.float32] = similarities(*self.letters, left, right)
+        result: NDArray[np.float32] = measure_similarities(*self.letters, left, right)
         return result
 
     def same(self, left: Codes, right: Codes) -> Bools:
         """Tell which texts are the same."""
-        result: Bools = same_texts(*self.letters, left, right)
+        result: Bools = find_same_texts(*self.letters, left, right)
         return result
 
     def edits(self, left: Codes, right: Codes, most: int) -> Ints:
@@ -59,26 +59,26 @@ class Strings:
         Whatever is more than `most` counts as one more than that.
         """
         if most == 1:
-            edits: Ints = few_edits(*self.letters, left, right)
+            edits: Ints = count_few_edits(*self.letters, left, right)
         else:
-            edits = distances(*self.letters, left, right, most)
+            edits = measure_distances(*self.letters, left, right, most)
         return edits
 
     def common_start(self, left: Codes, right: Codes) -> Ints:
         """Return how many letters at the start are the same."""
-        result: Ints = common_starts(*self.letters, left, right)
+        result: Ints = count_common_starts(*self.letters, left, right)
         return result
 
     def common_end(self, left: Codes, right: Codes) -> Ints:
         """Return how many letters at the end are the same."""
-        result: Ints = common_ends(*self.letters, left, right)
+        result: Ints = count_common_ends(*self.letters, left, right)
         return result
 
     def shorter(self, left: Codes, right: Codes) -> Ints:
         """Return the length of the shorter one of each pair."""
         return np.minimum(self.lengths[left], self.lengths[right])
 
-    def mistyped(self, left: Codes, right: Codes) -> Bools:
+    def find_mistyped(self, left: Codes, right: Codes) -> Bools:
         """Tell pairs with one edit for every ten letters begun; short ones may be anything."""
         result = np.zeros(left.size, dtype=np.bool_)
         longer = np.maximum(self.lengths[left], self.lengths[right])
@@ -95,19 +95,19 @@ class Strings:
         return result
 
 
-def letters_of(texts: pl.Series) -> tuple[Letters, Codes]:
+def encode_letters(texts: pl.Series) -> tuple[Letters, Codes]:
     """Return the letters of all texts one after another, and where each text begins and ends.
 
     A letter has one byte if all are of the first 256.
     """
     joined = str(texts.str.join("")[0] or "")
-    starts = offsets_of(texts.str.len_chars().to_numpy())
+    starts = find_offsets(texts.str.len_chars().to_numpy())
     try:
         return np.frombuffer(joined.encode("latin-1"), dtype=np.uint8), starts
     except UnicodeEncodeError:
         return np.frombuffer(joined.encode("utf-32-le"), dtype=np.uint32), starts
 
 
-def offsets_of(lengths: NDArray[Any]) -> Codes:
+def find_offsets(lengths: NDArray[Any]) -> Codes:
     """Return where each of several things begins and ends that come one after another."""
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)

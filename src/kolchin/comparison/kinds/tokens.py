@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kolchin.comparison.word_kernels import choose_joined
+from kolchin.comparison.text_kernels.joined_words import choose_joined
 
 MOST_JOINED = 4
 """At most so many neighbours are one word elsewhere: 'KX-TG 5673/B' and 'kxtg5673b'."""
@@ -19,7 +19,7 @@ CODE = r"^(?:.*\pL.*\d.*|.*\d.*\pL.*|\d{4,})$"
 POINT = "·"
 
 
-def token_rows(texts: pl.Series) -> pl.DataFrame:
+def split_tokens(texts: pl.Series) -> pl.DataFrame:
     """Return the words of texts one after another: text (its place) and word, in order.
 
     >>> rows = token_rows(pl.Series(["Sony DSC-W120/B, 7.2 MP", "sony's dscw120 black"]))
@@ -38,10 +38,10 @@ def token_rows(texts: pl.Series) -> pl.DataFrame:
         .explode("word")
         .filter(pl.col("word").is_not_null())
     )
-    return _joined(rows)
+    return _join_tokens(rows)
 
 
-def _joined(rows: pl.DataFrame) -> pl.DataFrame:
+def _join_tokens(rows: pl.DataFrame) -> pl.DataFrame:
     """Join neighbours that are one word elsewhere."""
     if not rows.height:
         return rows

@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kolchin.comparison.kernels import write_bands
-from kolchin.comparison.kinds.base import EXACT, Codes, Comparing, Floats, Levels
-from kolchin.comparison.kinds.long_texts import WordsComparing
-from kolchin.comparison.kinds.preparing import Prepared
+from kolchin.comparison.kinds.base import EXACT, Codes, Comparer, Floats, Levels
+from kolchin.comparison.kinds.long_texts import WordsComparer
+from kolchin.comparison.kinds.preparing import PreparedField
 from kolchin.comparison.levels.pair_levels import compare_codes
-from kolchin.comparison.levels.similarity_tails import LEAST_SHARE, Tail
+from kolchin.comparison.levels.similarity_tails import LEAST_SHARE, SimilarityTail
+from kolchin.comparison.pair_kernels.bands import write_bands
 
 SAMPLED_PAIRS = 300_000
 SMOOTHING = 0.5
@@ -34,7 +34,7 @@ class Bands(NamedTuple):
     m: Floats
 
 
-def bands_of(counts: NDArray[np.int64]) -> Bands:
+def make_bands(counts: NDArray[np.int64]) -> Bands:
     """Divide forms by how many records have them: 1 to 3, 4 to 15, 16 to 63, and so on.
 
     >>> bands_of(np.array([1, 3, 4])).of_form.tolist()
@@ -49,14 +49,16 @@ def bands_of(counts: NDArray[np.int64]) -> Bands:
     return Bands(bands, u, m)
 
 
-def bands_of_pairs(bands: Bands, codes: Codes, pairs: Codes, levels: Levels, n_near: int) -> Levels:
+def find_bands_of_pairs(
+    bands: Bands, codes: Codes, pairs: Codes, levels: Levels, n_near: int
+) -> Levels:
     """Return the band of the more frequent form of each pair, 0 from level ``n_near`` on."""
     result = np.empty(len(pairs), dtype=np.int8)
     write_bands(levels, pairs, codes, bands.of_form, n_near, result)
     return result
 
 
-def random_pairs(n_records: int, rng: np.random.Generator) -> NDArray[np.int32]:
+def draw_random_pairs(n_records: int, rng: np.random.Generator) -> NDArray[np.int32]:
     """Return pairs of different records at random, or all if there are not many."""
     if n_records * (n_records - 1) // 2 <= SAMPLED_PAIRS:
         return np.column_stack(np.triu_indices(n_records, 1)).astype(np.int32)
@@ -77,8 +79,8 @@ class LevelChances(NamedTuple):
     in_band: Floats
 
 
-def chances(
-    comparing: Comparing, prepared: Prepared, bands: Bands, pairs: NDArray[np.int32]
+def estimate_chances(
+    comparing: Comparer, prepared: PreparedField, bands: Bands, pairs: NDArray[np.int32]
 ) -> LevelChances:
     """Return the chance of each level between unrelated records.
 
@@ -88,13 +90,15 @@ def chances(
     n_levels = len(comparing.names)
     frequencies = prepared.counts / max(int(prepared.counts.sum()), 1)
     exact = min(float(frequencies @ frequencies), 1 - 1 / SAMPLED_PAIRS)
-    if isinstance(comparing, WordsComparing):
-        return _chances_of_words(comparing, prepared, bands, pairs, exact)
+    if isinstance(comparing, WordsComparer):
+        return _estimate_word_chances(comparing, prepared, bands, pairs, exact)
     levels = compare_codes(comparing, prepared.codes[pairs[:, 0]], prepared.codes[pairs[:, 1]])
     seen = np.bincount(levels[levels > EXACT], minlength=n_levels)[1:] + SMOOTHING
     of_level = np.concatenate([[exact], (1 - exact) * seen / seen.sum()])
     near = (levels > EXACT) & (levels < comparing.different)
-    band = bands_of_pairs(bands, prepared.codes, pairs[near], levels[near], comparing.different)
+    band = find_bands_of_pairs(
+        bands, prepared.codes, pairs[near], levels[near], comparing.different
+    )
     counts = np.zeros((n_levels, bands.m.size))
     np.add.at(counts, (levels[near], band), 1.0)
     in_band = counts + BAND_PAIRS * bands.m
@@ -103,9 +107,9 @@ def chances(
     return LevelChances(of_level, in_band)
 
 
-def _chances_of_words(
-    comparing: WordsComparing,
-    prepared: Prepared,
+def _estimate_word_chances(
+    comparing: WordsComparer,
+    prepared: PreparedField,
     bands: Bands,
     pairs: NDArray[np.int32],
     exact: float,
@@ -113,14 +117,14 @@ def _chances_of_words(
     """Return the chance of each level of texts, the nearest of which few random pairs show."""
     left, right = prepared.codes[pairs[:, 0]], prepared.codes[pairs[:, 1]]
     differ = (left >= 0) & (right >= 0) & (left != right)
-    tail = Tail(comparing.similarity(left[differ], right[differ]), prepared.codes.size)
+    tail = SimilarityTail(comparing.similarity(left[differ], right[differ]), prepared.codes.size)
     near = tail.levels(comparing.field.cuts)
     exact = max(exact, LEAST_SHARE)
     of_level = np.concatenate([[exact], (1 - exact) * near / near.sum()])
     return LevelChances(of_level, np.zeros((of_level.size, bands.m.size)))
 
 
-def agreeing_pairs(codes: Sequence[Codes], rng: np.random.Generator) -> Floats:
+def count_agreeing_pairs(codes: Sequence[Codes], rng: np.random.Generator) -> Floats:
     """Count the pairs of records that agree exactly on every two fields (and, if f = g, on one).
 
     >>> agreeing_pairs([np.array([0, 0, 0]), np.array([1, 1, 2])], np.random.default_rng(1))

@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kolchin.comparison.kernels import compare_forms, number_pairs, write_levels
-from kolchin.comparison.kinds.base import Codes, Comparing, Levels
-from kolchin.threads import over_ranges
+from kolchin.comparison.kinds.base import Codes, Comparer, Levels
+from kolchin.comparison.pair_kernels.pair_levels import compare_forms, number_pairs, write_levels
+from kolchin.threads import call_over_ranges
 
 RANGE = 1 << 17
 """So many pairs are compared at a time, which keeps what is needed beside them small."""
@@ -21,32 +21,32 @@ LEAST_COVERED = 0.1
 that each saves some, if this share of all pairs is of such forms."""
 
 
-class Frequent(NamedTuple):
+class FrequentForms(NamedTuple):
     """Ranks of the frequent forms, -1 for others, and the levels between them."""
 
     ranks: NDArray[np.int16]
     table: NDArray[np.int8]
 
 
-NONE_FREQUENT = Frequent(np.empty(0, dtype=np.int16), np.empty((0, 0), dtype=np.int8))
+NONE_FREQUENT = FrequentForms(np.empty(0, dtype=np.int16), np.empty((0, 0), dtype=np.int8))
 
 
-def compare_codes(comparing: Comparing, left: Codes, right: Codes) -> Levels:
+def compare_codes(comparing: Comparer, left: Codes, right: Codes) -> Levels:
     """Return the level of each pair of forms, -1 where either is missing."""
     if comparing.custom:
-        return _each_once(comparing, left, right)
+        return _compare_each_once(comparing, left, right)
     levels = np.empty(left.size, dtype=np.int8)
 
     def compare(first: int, last: int) -> None:
         part = left[first:last], right[first:last], levels[first:last]
-        _compare(comparing, NONE_FREQUENT, *part)
+        _compare_range(comparing, NONE_FREQUENT, *part)
 
-    over_ranges(compare, left.size, RANGE)
+    call_over_ranges(compare, left.size, RANGE)
     return levels
 
 
-def _compare(
-    comparing: Comparing, frequent: Frequent, left: Codes, right: Codes, levels: Levels
+def _compare_range(
+    comparing: Comparer, frequent: FrequentForms, left: Codes, right: Codes, levels: Levels
 ) -> None:
     """Write the levels of some pairs of forms."""
     rest = compare_forms(left, right, *frequent, levels)
@@ -55,7 +55,7 @@ def _compare(
         levels[rest] = comparing.levels(np.minimum(a, b), np.maximum(a, b))
 
 
-def frequent_forms(comparing: Comparing, codes: Codes, n_pairs: int) -> Frequent:
+def tabulate_frequent_forms(comparing: Comparer, codes: Codes, n_pairs: int) -> FrequentForms:
     """Compare the frequent forms with each other, if that saves much."""
     n_forms = comparing.forms.len()
     size = min(MOST_FREQUENT, int((n_pairs / PAIRS_A_CELL) ** 0.5), n_forms)
@@ -69,10 +69,10 @@ def frequent_forms(comparing: Comparing, codes: Codes, n_pairs: int) -> Frequent
     a, b = np.triu_indices(size, 1)
     table = np.zeros((size, size), dtype=np.int8)
     table[a, b] = table[b, a] = compare_codes(comparing, top[a], top[b])
-    return Frequent(ranks, table)
+    return FrequentForms(ranks, table)
 
 
-def _each_once(comparing: Comparing, left: Codes, right: Codes) -> Levels:
+def _compare_each_once(comparing: Comparer, left: Codes, right: Codes) -> Levels:
     """Compare each pair of forms once, since a user's own function may be slow."""
     levels = np.empty(left.size, dtype=np.int8)
     numbers = np.empty(left.size, dtype=np.int32)
@@ -87,10 +87,10 @@ def _each_once(comparing: Comparing, left: Codes, right: Codes) -> Levels:
 
 
 def compare_pairs(
-    comparing: Sequence[Comparing],
+    comparing: Sequence[Comparer],
     codes: Sequence[Codes],
     pairs: NDArray[np.int32],
-    known: Sequence[Frequent],
+    known: Sequence[FrequentForms],
     threads: int | None = None,
 ) -> Levels:
     """Return the levels of pairs of records, one column a field.
@@ -104,10 +104,10 @@ def compare_pairs(
         i, j = np.ascontiguousarray(pairs[first:last].T)
         for f, (kind, frequent, places) in enumerate(fields):
             if not kind.custom:
-                _compare(kind, frequent, places[i], places[j], levels[first:last, f])
+                _compare_range(kind, frequent, places[i], places[j], levels[first:last, f])
 
-    over_ranges(compare, len(pairs), RANGE, threads)
+    call_over_ranges(compare, len(pairs), RANGE, threads)
     for f, (kind, _, places) in enumerate(fields):
         if kind.custom:
-            levels[:, f] = _each_once(kind, places[pairs[:, 0]], places[pairs[:, 1]])
+            levels[:, f] = _compare_each_once(kind, places[pairs[:, 0]], places[pairs[:, 1]])
     return levels

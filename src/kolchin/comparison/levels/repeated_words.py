@@ -6,63 +6,68 @@ import numpy as np
 import polars as pl
 
 from kolchin.comparison.kinds.base import MISSING
-from kolchin.comparison.kinds.long_texts import TOLD, WordsComparing
-from kolchin.comparison.kinds.preparing import Prepared
-from kolchin.comparison.kinds.tokens import token_rows
-from kolchin.records.columns.distinct_values import coded
+from kolchin.comparison.kinds.long_texts import TOLD, WordsComparer
+from kolchin.comparison.kinds.preparing import PreparedField
+from kolchin.comparison.kinds.tokens import split_tokens
+from kolchin.records.columns.distinct_values import encode_column
 from kolchin.records.fields.declarations import Category, Name, Text, Words
 
 OFTEN = 0.02
 """Words are told apart where so many of a field's stand in shorter fields of their records."""
 
 
-def mark_told(prepared: Sequence[Prepared]) -> list[Prepared]:
+def mark_repeated_words(prepared: Sequence[PreparedField]) -> list[PreparedField]:
     """Mark the words of texts that shorter fields of the same record have already.
 
     Shared words then count once, in the shortest field in which both records have them.
     """
     written = [f for f, one in enumerate(prepared) if _has_words(one)]
-    words = {f: _words_of(prepared[f]) for f in written}
+    words = {f: _list_words(prepared[f]) for f in written}
     result = list(prepared)
     for f in written:
-        shorter = [g for g in written if (_length(words[g]), g) < (_length(words[f]), f)]
-        if isinstance(prepared[f].comparing, WordsComparing) and shorter:
-            result[f] = _marked(prepared, f, shorter, words)
+        shorter = [
+            g for g in written if (_measure_length(words[g]), g) < (_measure_length(words[f]), f)
+        ]
+        if isinstance(prepared[f].comparing, WordsComparer) and shorter:
+            result[f] = _mark_words(prepared, f, shorter, words)
     return result
 
 
-def repeated_share(one: Prepared, other: Prepared) -> float:
+def measure_repeated_share(one: PreparedField, other: PreparedField) -> float:
     """Return the share of a field's words that another field of the same records has."""
     rows = pl.DataFrame({"one": one.codes, "other": other.codes})
     rows = rows.filter((pl.col("one") >= 0) & (pl.col("other") >= 0)).unique().with_row_index("row")
-    own = rows.select("row", form="one").join(_words_of(one), on="form")
-    told = rows.select("row", form="other").join(_words_of(other), on="form")
+    own = rows.select("row", form="one").join(_list_words(one), on="form")
+    told = rows.select("row", form="other").join(_list_words(other), on="form")
     n_repeated = own.join(told, on=["row", "word"], how="semi").height
     return n_repeated / max(own.height, 1)
 
 
-def _has_words(one: Prepared) -> bool:
+def _has_words(one: PreparedField) -> bool:
     kind = isinstance(one.field, Text | Name | Words | Category)
     return kind and one.comparing is not None and not one.comparing.custom
 
 
-def _words_of(one: Prepared) -> pl.DataFrame:
+def _list_words(one: PreparedField) -> pl.DataFrame:
     """Return the words of each form, once."""
-    if isinstance(one.comparing, WordsComparing):
+    if isinstance(one.comparing, WordsComparer):
         words = one.comparing.rows()
     else:
-        words = token_rows(one.forms)
+        words = split_tokens(one.forms)
     return words.rename({"text": "form"}).unique(maintain_order=True)
 
 
-def _length(words: pl.DataFrame) -> float:
+def _measure_length(words: pl.DataFrame) -> float:
     """Return the mean number of words of a field's forms."""
     return words.height / max(words["form"].n_unique(), 1)
 
 
-def _marked(
-    prepared: Sequence[Prepared], f: int, shorter: Sequence[int], words: dict[int, pl.DataFrame]
-) -> Prepared:
+def _mark_words(
+    prepared: Sequence[PreparedField],
+    f: int,
+    shorter: Sequence[int],
+    words: dict[int, pl.DataFrame],
+) -> PreparedField:
     """Mark the words of one field that shorter ones have."""
     one = prepared[f]
     names = [str(g) for g in (f, *shorter)]
@@ -84,13 +89,13 @@ def _marked(
     )
     # A value whose words are all told says nothing of its own.
     forms = forms.select("row", pl.when("all").then(None).otherwise("form").alias("form"))
-    return _rewritten(one, codes.join(rows, on=names, how="left", maintain_order="left"), forms)
+    return _rewrite_forms(one, codes.join(rows, on=names, how="left", maintain_order="left"), forms)
 
 
-def _rewritten(one: Prepared, records: pl.DataFrame, forms: pl.DataFrame) -> Prepared:
+def _rewrite_forms(one: PreparedField, records: pl.DataFrame, forms: pl.DataFrame) -> PreparedField:
     """Give the records of a field other forms."""
     found = records.join(forms, on="row", how="left", maintain_order="left")
-    written = coded(found["form"])
+    written = encode_column(found["form"])
     places = np.where(written.codes < 0, np.int32(MISSING), written.codes)
     counts = np.bincount(places[places >= 0], minlength=written.vocabulary.len())
     assert one.comparing is not None

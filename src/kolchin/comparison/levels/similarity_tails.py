@@ -23,7 +23,7 @@ FALL = 4.0
 LEAST_SHARE = 1e-15
 
 
-class Tail:
+class SimilarityTail:
     """The share of unrelated pairs that reach a similarity.
 
     Parameters
@@ -40,11 +40,11 @@ class Tail:
         some = max(1 - np.searchsorted(self.ordered, 0.0, side="right") / n_pairs, 1 / n_pairs)
         least = max(2 * PAIRS_A_RECORD / max(n_records, 1), FEWEST_PAIRS / n_pairs)
         self.share = min(least, some / (2 * FALL))
-        first = self._reached_by(FALL * self.share)
-        self.last = max(self._reached_by(self.share), 1e-6)
+        first = self._find_reached(FALL * self.share)
+        self.last = max(self._find_reached(self.share), 1e-6)
         self.slope = np.log(FALL) / max(self.last - first, 1e-3)
 
-    def _reached_by(self, share: float) -> float:
+    def _find_reached(self, share: float) -> float:
         """Return the similarity that a share of the pairs reach."""
         if not self.ordered.size:
             return 0.0

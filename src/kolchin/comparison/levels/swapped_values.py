@@ -8,12 +8,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kolchin.comparison.kernels import CROSSED, find_crossed
 from kolchin.comparison.kinds.base import MISSING, Codes, Floats, Levels
-from kolchin.comparison.kinds.preparing import Prepared
-from kolchin.comparison.kinds.short_texts import MISTYPED, TextComparing
+from kolchin.comparison.kinds.preparing import PreparedField
+from kolchin.comparison.kinds.short_texts import MISTYPED, TextComparer
 from kolchin.comparison.levels.pair_levels import compare_codes
-from kolchin.records.columns.distinct_values import coded
+from kolchin.comparison.pair_kernels.crossed_values import CROSSED, find_crossed
+from kolchin.records.columns.distinct_values import encode_column
 from kolchin.records.fields.declarations import Text
 
 SHARED = 0.05
@@ -30,7 +30,7 @@ NO_CUTS = Text(SWAPPED, cuts=())
 """Across columns, only exact and mistyped values count."""
 
 
-class Couple(NamedTuple):
+class ColumnCouple(NamedTuple):
     """Two columns of text that have values in common.
 
     Parameters
@@ -55,16 +55,16 @@ class Couple(NamedTuple):
         """Compare texts of either column; only those that are asked for are made ready."""
         asked, places = np.unique(np.concatenate([left, right]), return_inverse=True)
         present = asked[asked >= 0]
-        comparing = TextComparing(NO_CUTS, self.vocabulary.gather(present))
+        comparing = TextComparer(NO_CUTS, self.vocabulary.gather(present))
         codes = (places.ravel() - (asked.size - present.size)).astype(np.int32)
         return compare_codes(comparing, codes[: left.size], codes[left.size :])
 
 
-def alike(prepared: Sequence[Prepared]) -> Iterator[Couple]:
+def find_couples(prepared: Sequence[PreparedField]) -> Iterator[ColumnCouple]:
     """Give all couples of text columns that have values in common, such as first and last names."""
-    texts = [f for f, one in enumerate(prepared) if type(one.comparing) is TextComparing]
+    texts = [f for f, one in enumerate(prepared) if type(one.comparing) is TextComparer]
     for f, g in combinations(texts, 2):
-        couple = couple_of(prepared, f, g)
+        couple = make_couple(prepared, f, g)
         if not couple.n_shared:
             continue
         n_forms = min(prepared[f].forms.len(), prepared[g].forms.len())
@@ -73,18 +73,18 @@ def alike(prepared: Sequence[Prepared]) -> Iterator[Couple]:
             yield couple
 
 
-def couple_of(prepared: Sequence[Prepared], f: int, g: int) -> Couple:
+def make_couple(prepared: Sequence[PreparedField], f: int, g: int) -> ColumnCouple:
     """Return two columns with their texts numbered together."""
     one, other = prepared[f], prepared[g]
     n_forms = one.forms.len()
-    both = coded(pl.concat([one.forms, other.forms]))
+    both = encode_column(pl.concat([one.forms, other.forms]))
     n_shared = n_forms + other.forms.len() - both.vocabulary.len()
     first = np.append(both.codes[:n_forms], np.int32(MISSING))[one.codes]
     second = np.append(both.codes[n_forms:], np.int32(MISSING))[other.codes]
-    return Couple((f, g), first, second, both.vocabulary, n_shared)
+    return ColumnCouple((f, g), first, second, both.vocabulary, n_shared)
 
 
-def count_exchanged(couple: Couple) -> int:
+def count_exchanged(couple: ColumnCouple) -> int:
     """Return how many couples of different values stand in one order and in the other."""
     first, second = couple.first.astype(np.int64), couple.second.astype(np.int64)
     differ = (first >= 0) & (second >= 0) & (first != second)
@@ -93,18 +93,20 @@ def count_exchanged(couple: Couple) -> int:
     return both.size // 2
 
 
-def couples_of(prepared: Sequence[Prepared]) -> tuple[Couple, ...]:
+def choose_couples(prepared: Sequence[PreparedField]) -> tuple[ColumnCouple, ...]:
     """Choose couples by their number of values in common, no field in two of them."""
-    chosen: list[Couple] = []
+    chosen: list[ColumnCouple] = []
     taken: set[int] = set()
-    for couple in sorted(alike(prepared), key=lambda one: -one.n_shared):
+    for couple in sorted(find_couples(prepared), key=lambda one: -one.n_shared):
         if couple.n_shared and taken.isdisjoint(couple.fields):
             chosen.append(couple)
             taken.update(couple.fields)
     return tuple(sorted(chosen, key=lambda one: one.fields))
 
 
-def mark_swapped(levels: Levels, couple: Couple, pairs: NDArray[np.int32], different: int) -> None:
+def mark_swapped(
+    levels: Levels, couple: ColumnCouple, pairs: NDArray[np.int32], different: int
+) -> None:
     """Give swapped pairs the level before 'different' in the first field, none in the second.
 
     Room is made for it: `different` was the last level of the first field, and is one more now.
@@ -117,7 +119,7 @@ def mark_swapped(levels: Levels, couple: Couple, pairs: NDArray[np.int32], diffe
 
 
 def is_swapped(
-    couple: Couple, pairs: NDArray[np.int32], first: Levels, second: Levels
+    couple: ColumnCouple, pairs: NDArray[np.int32], first: Levels, second: Levels
 ) -> NDArray[np.bool_]:
     """Tell pairs of which each has the other's values in the other column.
 
@@ -137,14 +139,16 @@ def is_swapped(
     return swapped
 
 
-def chance_of_swapped(couple: Couple, random: NDArray[np.int32], rng: np.random.Generator) -> float:
+def estimate_swapped_chance(
+    couple: ColumnCouple, random: NDArray[np.int32], rng: np.random.Generator
+) -> float:
     """Return the chance that unrelated records which have the first field seem swapped.
 
     Two values agree across with chance q, the sum over values of their frequency in the one column
     times that in the other, and are mistyped with a chance t that random pairs tell: both ways
     that is q^2 + 2 q t, less what agrees as it stands. It is never less than one pair of all.
     """
-    p_first, p_second = couple_frequencies(couple)
+    p_first, p_second = count_couple_frequencies(couple)
     both = p_first * p_second
     q = float(both.sum())
     least = 1.0 / couple.first.size**2
@@ -165,7 +169,7 @@ def chance_of_swapped(couple: Couple, random: NDArray[np.int32], rng: np.random.
     return max(present * float(q * q * exact + 2 * q * t * mistyped), least)
 
 
-def couple_frequencies(couple: Couple) -> tuple[Floats, Floats]:
+def count_couple_frequencies(couple: ColumnCouple) -> tuple[Floats, Floats]:
     """Return the frequency of each text in the first and in the second column."""
     n_texts = couple.vocabulary.len()
     counts = [
@@ -175,7 +179,7 @@ def couple_frequencies(couple: Couple) -> tuple[Floats, Floats]:
     return first, second
 
 
-def with_swapped(u: Floats, chance: float) -> Floats:
+def add_swapped_level(u: Floats, chance: float) -> Floats:
     """Put the chance of 'swapped' before that of 'different'; levels that are far give it up.
 
     >>> with_swapped(np.array([0.1, 0.1, 0.2, 0.6]), 0.08).round(3).tolist()

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kolchin.records.columns.column_kinds import words_of
-from kolchin.records.columns.distinct_values import FEW, Coded, coded
-from kolchin.records.columns.values import is_nested, tidy
+from kolchin.records.columns.column_kinds import split_name
+from kolchin.records.columns.distinct_values import FEW, CodedColumn, encode_column
+from kolchin.records.columns.values import is_nested, tidy_values
 
 MISSING_MARKERS = (
     *("", "na", "n/a", "n.a.", "#n/a", "<na>", "nan", "null", "(null)", "\\n", "none", "nil"),
@@ -33,7 +33,7 @@ NAME_WORDS = {
 }
 
 
-class Cleaning(NamedTuple):
+class CleaningRules(NamedTuple):
     """Whether to normalise text, and which values, whatever their case, stand for none.
 
     With ``spare_names`` those that are names in a column of names stand for themselves.
@@ -45,72 +45,72 @@ class Cleaning(NamedTuple):
 
     def plain(self, value: str) -> str:
         """Return a value that is none of the markers as it is compared."""
-        return normalised(value) if self.normalise else value
+        return normalise_text(value) if self.normalise else value
 
-    def meant(self, value: str) -> str | None:
+    def find_meaning(self, value: str) -> str | None:
         """Return what a value means, None where it stands for none."""
         if self.normalise:
-            value = normalised(value)
+            value = normalise_text(value)
             return None if value in self.markers else value
         return None if value.lower() in self.markers else value
 
 
-def cleaning(
+def make_cleaning_rules(
     normalise: bool = True, missing: Iterable[str] = MISSING_MARKERS, spare_names: bool = False
-) -> Cleaning:
+) -> CleaningRules:
     """Prepare what `clean` needs; the empty value is always missing."""
-    plain = normalised if normalise else str.lower
-    return Cleaning(normalise, frozenset(map(plain, ("", *missing))), spare_names)
+    plain = normalise_text if normalise else str.lower
+    return CleaningRules(normalise, frozenset(map(plain, ("", *missing))), spare_names)
 
 
-AS_IT_IS = cleaning(normalise=False, missing=())
+AS_IT_IS = make_cleaning_rules(normalise=False, missing=())
 
 
-class Cleaned(NamedTuple):
+class CleanColumn(NamedTuple):
     """A column's cleaned values, and how often each missing marker stood in it, as written.
 
     ``spared`` are values that would be markers elsewhere, and are names here.
     """
 
-    values: Coded
+    values: CodedColumn
     markers: Mapping[str, int]
     spared: tuple[str, ...] = ()
 
 
-def clean(column: pl.Series, how: Cleaning) -> Cleaned:
+def clean(column: pl.Series, how: CleaningRules) -> CleanColumn:
     """Clean a column of single values; each distinct value is looked at once."""
     # Polars takes a series' own name for a pattern when it is "*" or like "^...$".
-    values = coded(tidy(column.alias("value")))
+    values = encode_column(tidy_values(column.alias("value")))
     n_empty = int(np.count_nonzero(values.codes < 0))
     markers = {"": n_empty} if n_empty else {}
     if values.vocabulary.dtype != pl.String:
-        return Cleaned(values, markers)
-    suspects = _suspects(values.vocabulary, how)
+        return CleanColumn(values, markers)
+    suspects = _find_suspects(values.vocabulary, how)
     spelt = values.vocabulary.gather(suspects).to_list()
-    meant = [how.meant(value) for value in spelt]
+    meant = [how.find_meaning(value) for value in spelt]
     spared: tuple[str, ...] = ()
     if how.spare_names and None in meant:
-        spared = names_among(
+        spared = find_names(
             [v for v, m in zip(spelt, meant, strict=True) if m is None], values, column.name
         )
         meant = [how.plain(v) if v in spared else m for v, m in zip(spelt, meant, strict=True)]
     if meant == spelt:
-        return Cleaned(values, markers, spared)
+        return CleanColumn(values, markers, spared)
     if None in meant:
         for marker, means, n in zip(spelt, meant, values.counts[suspects], strict=True):
             if means is None:
                 markers[marker.strip()] = markers.get(marker.strip(), 0) + int(n)
     replaced = values.vocabulary.scatter(suspects, pl.Series(meant, dtype=pl.String))
-    return Cleaned(values.replaced(replaced), markers, spared)
+    return CleanColumn(values.replace_values(replaced), markers, spared)
 
 
-def names_among(markers: Iterable[str], values: Coded, column: str) -> tuple[str, ...]:
+def find_names(markers: Iterable[str], values: CodedColumn, column: str) -> tuple[str, ...]:
     """Return the markers that are names: in a column of names, written and as rare as others are.
 
     'Nan' is a name beside 'Ann' and 'Bob'; 'nan' and 'NaN' are not, nor is 'None' where it stands
     more often than any name.
     """
-    if not NAME_WORDS & set(words_of(column)):
+    if not NAME_WORDS & set(split_name(column)):
         return ()
     known = dict(zip(values.vocabulary.to_list(), values.counts.tolist(), strict=True))
     alike = [n for text, n in known.items() if text.istitle() and text.lower() not in NAMESAKES]
@@ -123,7 +123,7 @@ def names_among(markers: Iterable[str], values: Coded, column: str) -> tuple[str
     )
 
 
-def _suspects(vocabulary: pl.Series, how: Cleaning) -> NDArray[np.uint32]:
+def _find_suspects(vocabulary: pl.Series, how: CleaningRules) -> NDArray[np.uint32]:
     """Return where the values stand that cleaning may change; most of a million are clean."""
     if vocabulary.len() <= FEW:
         return np.arange(vocabulary.len(), dtype=np.uint32)
@@ -131,12 +131,12 @@ def _suspects(vocabulary: pl.Series, how: Cleaning) -> NDArray[np.uint32]:
     return may_change.arg_true().to_numpy()
 
 
-def clean_table(frame: pl.DataFrame, how: Cleaning) -> dict[str, Cleaned]:
+def clean_table(frame: pl.DataFrame, how: CleaningRules) -> dict[str, CleanColumn]:
     """Clean every column of a frame that holds single values."""
     return {column.name: clean(column, how) for column in frame if not is_nested(column)}
 
 
-def normalised(value: str) -> str:
+def normalise_text(value: str) -> str:
     r"""Write equal words equally: one Unicode form, one case, single spaces, no accents.
 
     Accents of Latin letters go, because keyboards and systems that cannot write them are the most
@@ -153,12 +153,12 @@ def normalised(value: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", plain).split())
 
 
-def cleaned_weights(weights: Mapping[Any, float], how: Cleaning) -> dict[Any, float]:
+def clean_weights(weights: Mapping[Any, float], how: CleaningRules) -> dict[Any, float]:
     """Clean the values that have weights, and add up those of values that become one."""
     if not how.normalise:
         return dict(weights)
     result: dict[Any, float] = {}
     for value, weight in weights.items():
-        key = normalised(value) if isinstance(value, str) else value
+        key = normalise_text(value) if isinstance(value, str) else value
         result[key] = result[key] + weight if key in result else weight
     return result

@@ -5,18 +5,18 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TextIO
 
 from kolchin.records.columns.inference import ColumnReport
-from kolchin.terminal import one_line, table_text
+from kolchin.terminal import join_lines, write_table
 
 MOST_ROWS = 100
 WIDEST_NAME = 30
 HEAD = ("column", "kind", "used", "distinct", "missing", "bits")
 
 
-def columns_text(columns: Iterable[Mapping[str, Any]], width: int | None = None) -> str:
+def write_columns(columns: Iterable[Mapping[str, Any]], width: int | None = None) -> str:
     """Write a table of columns: kind, whether it is used, distinct values, missing, bits."""
     rows = [
         (
-            one_line(one["column"], WIDEST_NAME),
+            join_lines(one["column"], WIDEST_NAME),
             str(one["kind"]),
             "yes" if one["used"] else "no",
             f"{one['distinct']:,}",
@@ -25,7 +25,7 @@ def columns_text(columns: Iterable[Mapping[str, Any]], width: int | None = None)
         )
         for one in columns
     ]
-    lines = [table_text([HEAD, *rows[:MOST_ROWS]], width, right=(3, 4, 5))]
+    lines = [write_table([HEAD, *rows[:MOST_ROWS]], width, right=(3, 4, 5))]
     if len(rows) > MOST_ROWS:
         lines.append(f"{len(rows) - MOST_ROWS:,} more columns are not shown.")
     return "\n".join(lines)
@@ -34,9 +34,9 @@ def columns_text(columns: Iterable[Mapping[str, Any]], width: int | None = None)
 def show_columns(reports: Iterable[ColumnReport], file: TextIO | None = None) -> None:
     """Print a table of columns and why some are left out, to standard error by default."""
     reports = list(reports)
-    lines = [columns_text(map(vars, reports))]
+    lines = [write_columns(map(vars, reports))]
     lines += [
-        f"{one_line(one.column, WIDEST_NAME)} is left out: {one.why}."
+        f"{join_lines(one.column, WIDEST_NAME)} is left out: {one.why}."
         for one in reports[:MOST_ROWS]
         if not one.used
     ]

@@ -38,6 +38,8 @@ NAMES = {
         *("member", "employee", "author", "student", "contact", "holder"),
     },
 }
+WHOLE_NAMES = {"first", "given", "last", "family", "middle", "vorname", "nachname", "prenom"}
+"""Columns of names of people, where nothing else stands in the column's name."""
 ADDRESSES = {"street", "address", "addr", "city", "town", "suburb"}
 NOT_OF_A_PERSON = {
     *("street", "address", "city", "town", "suburb", "company", "business", "firm", "shop"),
@@ -93,7 +95,7 @@ MANY_IN_ADDRESSES = 3.5
 LONG_NUMBER = r"^\d{5,}$"
 
 
-def words_of(name: str) -> list[str]:
+def split_name(name: str) -> list[str]:
     """Split a column's name into words.
 
     >>> words_of("entityID"), words_of("Zip-Code 2"), words_of("rec_id")
@@ -102,87 +104,88 @@ def words_of(name: str) -> list[str]:
     return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+", name)]
 
 
-def kind_of_values(name: str, vocabulary: pl.Series) -> Kind:
+def infer_kind(name: str, vocabulary: pl.Series) -> Kind:
     """Tell the kind of a column that may be a field from its name and its distinct values."""
     dtype = vocabulary.dtype
     if dtype.is_temporal():
         return Kind.DATE
     if dtype != pl.String and not dtype.is_numeric():
-        return _named(name, ["0"]) or Kind.CATEGORICAL
+        return _infer_by_name(name, ["0"]) or Kind.CATEGORICAL
     # Numbers are judged as a file has them: as text.
-    values = sample(vocabulary if dtype == pl.String else vocabulary.cast(pl.String))
-    if _most(values, EMAIL):
+    values = take_sample(vocabulary if dtype == pl.String else vocabulary.cast(pl.String))
+    if _are_most(values, EMAIL):
         return Kind.EMAIL
-    if any(_most(values, date) for date in DATES):
+    if any(_are_most(values, date) for date in DATES):
         return Kind.DATE
-    named = _named(name, values)
-    kind = _unnamed(vocabulary.len(), values) if named is None else named
+    named = _infer_by_name(name, values)
+    kind = _infer_by_shape(vocabulary.len(), values) if named is None else named
     return Kind.WORDS if kind in (Kind.TEXT, Kind.NAME) and _has_many(name, values, kind) else kind
 
 
 def _has_many(name: str, values: Sequence[str], kind: Kind) -> bool:
     """Tell texts of many words, and lists of names, from names and streets."""
     n_words = sum(len(re.findall(r"[^\W_]+", value)) for value in values)
-    least = MANY_IN_ADDRESSES if ADDRESSES & set(words_of(name)) else 0.0
+    least = MANY_IN_ADDRESSES if ADDRESSES & set(split_name(name)) else 0.0
     return n_words >= max(MANY_WORDS[kind], least) * len(values)
 
 
 def are_long_numbers(vocabulary: pl.Series) -> bool:
     """Tell numbers that are codes, such as those of articles, from amounts."""
-    return _most([str(value) for value in vocabulary.head(SAMPLE).to_list()], LONG_NUMBER)
+    return _are_most([str(value) for value in vocabulary.head(SAMPLE).to_list()], LONG_NUMBER)
 
 
-def _unnamed(n_values: int, values: Sequence[str]) -> Kind:
+def _infer_by_shape(n_values: int, values: Sequence[str]) -> Kind:
     """Tell the kind of text by its shape alone."""
     if n_values <= FEW:
         return Kind.CATEGORICAL
-    if _most(values, NUMBER):
+    if _are_most(values, NUMBER):
         return Kind.NUMBER
-    if _most(values, PHONE) and _most(values, PUNCTUATED):
+    if _are_most(values, PHONE) and _are_most(values, PUNCTUATED):
         return Kind.PHONE
-    if _most(values, CODE):
+    if _are_most(values, CODE):
         return Kind.CODE
     return Kind.TEXT
 
 
-def _named(name: str, values: Sequence[str]) -> Kind | None:
+def _infer_by_name(name: str, values: Sequence[str]) -> Kind | None:
     """Tell the kind by the name, where the values do not speak against it."""
-    words = words_of(name)
+    words = split_name(name)
     names = {*words, *(first + second for first, second in pairwise(words))}
-    digits = _most(values, r"\d")
+    digits = _are_most(values, r"\d")
     if names & NAMES["phone"] and digits:
         return Kind.PHONE
     if names & NAMES["postcode"] and digits:
         return Kind.POSTCODE
     if names & NAMES["name"] and _are_persons(names, values):
         return Kind.NAME
-    if names & NAMES["text"] and _most(values, r"[^\W\d_]"):
+    named = names & NAMES["text"] or (len(words) == 1 and names <= WHOLE_NAMES)
+    if named and _are_most(values, r"[^\W\d_]"):
         return Kind.TEXT
     return None
 
 
 def _are_persons(names: set[str], values: Sequence[str]) -> bool:
     """Tell full names of people from single names, and from those of firms and streets."""
-    if names & NOT_OF_A_PERSON or not _most(values, PERSON):
+    if names & NOT_OF_A_PERSON or not _are_most(values, PERSON):
         return False
     return sum(re.search(FIRM, value) is not None for value in values) <= MOST_FIRMS * len(values)
 
 
 def is_written(name: str, vocabulary: pl.Series) -> bool:
     """Tell values that people write, and mistype, from the numbers and codes of identifiers."""
-    kind = kind_of_values(name, vocabulary)
+    kind = infer_kind(name, vocabulary)
     if kind in (Kind.TEXT, Kind.WORDS):
-        return _most(sample(vocabulary), WRITTEN)
+        return _are_most(take_sample(vocabulary), WRITTEN)
     return kind in (Kind.NAME, Kind.DATE, Kind.EMAIL, Kind.PHONE, Kind.POSTCODE)
 
 
-def sample(vocabulary: pl.Series) -> list[str]:
+def take_sample(vocabulary: pl.Series) -> list[str]:
     """Return values evenly spread over the sorted ones, in lower case, cut where they are long."""
     step = -(-vocabulary.len() // SAMPLE)
     few = vocabulary.gather_every(step) if step > 1 else vocabulary
     return [value[:LONGEST].lower() for value in few.to_list()]
 
 
-def _most(values: Sequence[str], pattern: str) -> bool:
+def _are_most(values: Sequence[str], pattern: str) -> bool:
     matches = sum(re.search(pattern, value) is not None for value in values)
     return matches >= MOST * len(values) > 0

@@ -8,8 +8,8 @@ from typing import Any, Self
 import polars as pl
 
 from kolchin.errors import DataError
-from kolchin.records.columns.values import Writing, as_text, written
-from kolchin.records.files.parquet import UNREADABLE, Parts, reason
+from kolchin.records.columns.values import WritingForm, write_as_text, write_values
+from kolchin.records.files.parquet import UNREADABLE, ParquetParts, describe_fault
 
 BATCH = 100_000
 
@@ -28,7 +28,10 @@ class Texts:
     """
 
     def __init__(
-        self, table: pl.LazyFrame, expressions: Mapping[str, pl.Expr], parts: Parts | None = None
+        self,
+        table: pl.LazyFrame,
+        expressions: Mapping[str, pl.Expr],
+        parts: ParquetParts | None = None,
     ) -> None:
         self._table = table
         self._expressions = expressions
@@ -39,11 +42,11 @@ class Texts:
     @classmethod
     def of(cls, frame: pl.DataFrame) -> Self:
         """Write a frame as text."""
-        texts = pl.DataFrame({column.name: as_text(column) for column in frame})
+        texts = pl.DataFrame({column.name: write_as_text(column) for column in frame})
         return cls(texts.lazy(), {name: pl.nth(k) for k, name in enumerate(texts.columns)})
 
     @classmethod
-    def over(cls, parts: Parts, how: Mapping[str, Writing] | None = None) -> Self:
+    def over(cls, parts: ParquetParts, how: Mapping[str, WritingForm] | None = None) -> Self:
         """Take Parquet files that are one table; without ``how``, all columns are text."""
         table = parts.scan()
         expressions = {}
@@ -51,7 +54,7 @@ class Texts:
             expressions[name] = pl.nth(k)
             if how is not None and dtype != pl.String:
                 # Out of Polars' sight, which would take some names for patterns.
-                write = partial(written, how=how[name])
+                write = partial(write_values, how=how[name])
                 expressions[name] = pl.nth(k).map_batches(
                     write, return_dtype=pl.String, is_elementwise=True
                 )
@@ -104,7 +107,7 @@ class Texts:
         try:
             return query.collect()
         except UNREADABLE as error:
-            raise DataError(f"The table cannot be read again: {reason(error)}.") from error
+            raise DataError(f"The table cannot be read again: {describe_fault(error)}.") from error
 
     def _check(self) -> None:
         if self._parts is not None:

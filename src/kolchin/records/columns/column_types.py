@@ -14,7 +14,7 @@ TYPES = {
 DATETIME = "Datetime"
 
 
-def types_of(schema: Mapping[str, pl.DataType]) -> dict[str, str]:
+def describe_types(schema: Mapping[str, pl.DataType]) -> dict[str, str]:
     """Return the types that can be brought back, by column; all others stay text."""
     found = {}
     for name, dtype in schema.items():
@@ -25,7 +25,7 @@ def types_of(schema: Mapping[str, pl.DataType]) -> dict[str, str]:
     return found
 
 
-def typed(texts: pl.Series, kind: str | None) -> pl.Series:
+def restore_type(texts: pl.Series, kind: str | None) -> pl.Series:
     """Return texts in the type that they were written from; as they are if that loses a value.
 
     >>> typed(pl.Series("n", ["1", None]), "Int64").to_list()

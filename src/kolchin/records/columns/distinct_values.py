@@ -13,7 +13,7 @@ FEW = 2_000
 NUMERIC = r"^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
 
 
-class Coded(NamedTuple):
+class CodedColumn(NamedTuple):
     """Codes, one a record and -1 where a value is missing, and the values they point at, sorted."""
 
     codes: NDArray[np.int32]
@@ -25,26 +25,26 @@ class Coded(NamedTuple):
         present = self.codes[self.codes != MISSING]
         return np.bincount(present, minlength=self.vocabulary.len())
 
-    def replaced(self, values: pl.Series) -> "Coded":
+    def replace_values(self, values: pl.Series) -> "CodedColumn":
         """Return what is left when each value is replaced by another, or by null for missing."""
-        vocabulary = vocabulary_of(values)
-        places = np.append(positions(values, vocabulary), np.int32(MISSING))
-        return Coded(places[self.codes], vocabulary)
+        vocabulary = sort_vocabulary(values)
+        places = np.append(find_positions(values, vocabulary), np.int32(MISSING))
+        return CodedColumn(places[self.codes], vocabulary)
 
 
-def coded(values: pl.Series) -> Coded:
+def encode_column(values: pl.Series) -> CodedColumn:
     """Replace the values of a column by their rank, whatever the order of its rows."""
-    vocabulary = vocabulary_of(values)
-    return Coded(positions(values, vocabulary), vocabulary)
+    vocabulary = sort_vocabulary(values)
+    return CodedColumn(find_positions(values, vocabulary), vocabulary)
 
 
-def vocabulary_of(values: pl.Series) -> pl.Series:
+def sort_vocabulary(values: pl.Series) -> pl.Series:
     """Sort the distinct values; text that is all numbers goes by number, as numbers do."""
     is_text = values.dtype == pl.String
     if values.len() <= FEW:
         distinct = set(values.to_list()) - {None}
         numeric = is_text and all(re.fullmatch(NUMERIC, value) for value in distinct)
-        ordered = sorted(distinct, key=_by_number if numeric else None)
+        ordered = sorted(distinct, key=_make_sort_key if numeric else None)
         return pl.Series("value", ordered, dtype=values.dtype)
     seen = values.drop_nulls().unique().to_frame("value")
     if is_text and seen["value"].str.contains(NUMERIC).all():
@@ -52,11 +52,11 @@ def vocabulary_of(values: pl.Series) -> pl.Series:
     return seen["value"].sort()
 
 
-def _by_number(text: str) -> tuple[float, str]:
+def _make_sort_key(text: str) -> tuple[float, str]:
     return float(text), text
 
 
-def positions(values: pl.Series, vocabulary: pl.Series) -> NDArray[np.int32]:
+def find_positions(values: pl.Series, vocabulary: pl.Series) -> NDArray[np.int32]:
     """Return the position of each value in the vocabulary, -1 where it is missing."""
     if values.len() <= FEW:
         place = {value: position for position, value in enumerate(vocabulary.to_list())}

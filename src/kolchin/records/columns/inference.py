@@ -8,16 +8,16 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from kolchin.records.columns.cleaning import Cleaned
+from kolchin.records.columns.cleaning import CleanColumn
 from kolchin.records.columns.column_kinds import (
     Kind,
     are_long_numbers,
+    infer_kind,
     is_written,
-    kind_of_values,
-    words_of,
+    split_name,
 )
 from kolchin.records.columns.roles import WHY
-from kolchin.records.faults_and_notes import Findings, shown, some
+from kolchin.records.faults_and_notes import FaultsAndNotes, list_some, show_value
 from kolchin.records.fields.declarations import (
     Categorical,
     Code,
@@ -70,6 +70,11 @@ ENTITY_WORDS = {
     *("ent", "entity", "cluster", "true", "truth", "gold", "match", "duplicate"),
     *("entid", "entityid", "clusterid"),
 }
+NUMBERS = {"no", "nr", "num", "number", "nummer", "code"}
+NUMBERED = {"member", "membership", "customer", "client", "record", "row", "file", "case"} | {
+    *("person", "patient", "employee", "student", "order", "item", "article", "product", "account"),
+}
+"""What a column may number, so that it names records when all its values differ."""
 RECORD_WORDS = {"rec", "record", "row", "unique", "recid", "recordid", "rowid", "uniqueid"}
 HOUSE_NUMBERS = {"streetnumber", "streetno", "housenumber", "houseno", "unitnumber", "flatnumber"}
 SOURCE_NAMES = {"source", "data_source", "source_file", "source_dataset", "dataset", "filename"}
@@ -129,12 +134,14 @@ class ColumnReport:
         """Whether no two records share a value, as the reason for leaving it out says."""
         return self.why.startswith("all its ")
 
-    def marked(self) -> str:
+    def describe_markers(self) -> str:
         """Write which values count as missing, and how often; empty cells need no telling."""
-        return ", ".join(f"{shown(marker)} ({n:,})" for marker, n in self.markers.items() if marker)
+        return ", ".join(
+            f"{show_value(marker)} ({n:,})" for marker, n in self.markers.items() if marker
+        )
 
 
-class Tally(NamedTuple):
+class ColumnTally(NamedTuple):
     """How often the values of a column occur."""
 
     n_present: int
@@ -142,44 +149,46 @@ class Tally(NamedTuple):
     crowd: float  # how many records share the value of a record, on average, itself among them
 
 
-def tally(column: Cleaned) -> Tally:
+def tally_column(column: CleanColumn) -> ColumnTally:
     """Count the values of a column."""
     counts = column.values.counts.astype(np.float64)
     n_present = int(counts.sum())
-    return Tally(n_present, counts.size, float(counts @ counts) / n_present if n_present else 0.0)
+    return ColumnTally(
+        n_present, counts.size, float(counts @ counts) / n_present if n_present else 0.0
+    )
 
 
-def found(name: str, column: Cleaned | None, role: Kind | None) -> ColumnReport:
+def describe_column(name: str, column: CleanColumn | None, role: Kind | None) -> ColumnReport:
     """Say what a column is: the part it was given, or what its values show; None is compound."""
     if column is None:
         why = "it holds lists or other compound values, not single ones"
         return ColumnReport(name, Kind.COMPOUND, False, why, 0, 0.0, {}, 0.0)
     if role is not None:
-        return reported(name, column, role, False, WHY[role])
-    return inferred(name, column)
+        return write_report(name, column, role, False, WHY[role])
+    return infer_column(name, column)
 
 
-def inferred(name: str, column: Cleaned) -> ColumnReport:
+def infer_column(name: str, column: CleanColumn) -> ColumnReport:
     """Say what a column is, and whether it should be a field."""
-    seen = tally(column)
-    kind, why = _left_out(name, column.values.vocabulary, seen)
+    seen = tally_column(column)
+    kind, why = _decide_left_out(name, column.values.vocabulary, seen)
     used = kind is None
     if kind is None:
-        kind = kind_of_values(name, column.values.vocabulary)
+        kind = infer_kind(name, column.values.vocabulary)
         if kind is Kind.NUMBER and _is_numbering(column.values.vocabulary, seen):
             kind = Kind.CODE
         why = f"{seen.distinct:,} values, shared by {seen.crowd:,.1f} records on average"
-    return reported(name, column, kind, used, why)
+    return write_report(name, column, kind, used, why)
 
 
-def _is_numbering(vocabulary: pl.Series, seen: Tally) -> bool:
+def _is_numbering(vocabulary: pl.Series, seen: ColumnTally) -> bool:
     """Tell long numbers that hardly repeat: they number things, and nearness says nothing."""
     return seen.crowd <= CROWD_OF_A_KEY and are_long_numbers(vocabulary)
 
 
-def reported(name: str, column: Cleaned, kind: Kind, used: bool, why: str) -> ColumnReport:
+def write_report(name: str, column: CleanColumn, kind: Kind, used: bool, why: str) -> ColumnReport:
     """Write down a decision about a column with its numbers."""
-    seen = tally(column)
+    seen = tally_column(column)
     n_records = max(column.values.codes.size, 1)
     missing = (column.values.codes.size - seen.n_present) / n_records
     agreement = float(np.log2(seen.n_present / seen.crowd)) if seen.crowd else 0.0
@@ -197,34 +206,38 @@ def reported(name: str, column: Cleaned, kind: Kind, used: bool, why: str) -> Co
     )
 
 
-def _left_out(name: str, vocabulary: pl.Series, seen: Tally) -> tuple[Kind | None, str]:
+def _decide_left_out(
+    name: str, vocabulary: pl.Series, seen: ColumnTally
+) -> tuple[Kind | None, str]:
     """Say as what a column should be left out, and why; no kind if it should not."""
     if not seen.distinct:
         return Kind.EMPTY, "every value is missing"
     if seen.distinct == 1:
-        return Kind.CONSTANT, f"its only value is {shown(vocabulary[0])}"
+        return Kind.CONSTANT, f"its only value is {show_value(vocabulary[0])}"
     if seen.distinct == seen.n_present and (_is_numbered(name) or not is_written(name, vocabulary)):
         return Kind.IDENTIFIER, f"all its {seen.distinct:,} values differ, as an identifier's do"
     if _names_entities(name, vocabulary, seen):
         return Kind.IDENTIFIER, (
             "by its name and values it numbers entities; if it is the truth, give it as such"
         )
-    if "_".join(words_of(name)) in SOURCE_NAMES and seen.distinct <= MOST_SOURCES:
+    if "_".join(split_name(name)) in SOURCE_NAMES and seen.distinct <= MOST_SOURCES:
         return Kind.SOURCE, (
             "by its name it says where records come from; if so, give it as the source"
         )
     if seen.n_present < ENOUGH:
         return None, ""
-    return _key_like(name, vocabulary, seen)
+    return _decide_key_like(name, vocabulary, seen)
 
 
-def _key_like(name: str, vocabulary: pl.Series, seen: Tally) -> tuple[Kind | None, str]:
+def _decide_key_like(
+    name: str, vocabulary: pl.Series, seen: ColumnTally
+) -> tuple[Kind | None, str]:
     """Tell keys, whose values only very few records share, from fields with many values.
 
     Agreement on a key would decide nearly alone, and where a key was mistyped, shared or reused
     nothing could outweigh it: by default the result stands on what people can check.
     """
-    words = words_of(name)
+    words = split_name(name)
     if HOUSE_NUMBERS & {first + second for first, second in pairwise(words)}:
         return None, ""
     if seen.crowd > CROWD_OF_AN_ID or not _is_numbered(name):
@@ -240,7 +253,7 @@ def _key_like(name: str, vocabulary: pl.Series, seen: Tally) -> tuple[Kind | Non
 
 def _is_numbered(name: str) -> bool:
     """Tell names of columns that number people or records."""
-    words = words_of(name)
+    words = split_name(name)
     return _ends_as_id(words) or bool(SECRET_WORDS & set(words))
 
 
@@ -248,7 +261,7 @@ def _ends_as_id(words: list[str]) -> bool:
     return bool(words) and (words[-1] in ID_WORDS or words[-1] in JOINED_IDS)
 
 
-def own_id(reports: Iterable[ColumnReport]) -> str | None:
+def find_own_id(reports: Iterable[ColumnReport]) -> str | None:
     """Return the column that names the records by itself: by its name an id, all values differ.
 
     Of several, the one that is called as an id of records comes first.
@@ -259,10 +272,15 @@ def own_id(reports: Iterable[ColumnReport]) -> str | None:
         if one.kind is Kind.IDENTIFIER
         and not one.missing
         and one.all_differ
-        and _ends_as_id(words_of(one.column))
-        and not _speaks_of_others(words_of(one.column))
+        and (_ends_as_id(split_name(one.column)) or _numbers_records(split_name(one.column)))
+        and not _speaks_of_others(split_name(one.column))
     ]
-    return min(found, key=lambda name: not RECORD_WORDS & set(words_of(name)), default=None)
+    return min(found, key=lambda name: not RECORD_WORDS & set(split_name(name)), default=None)
+
+
+def _numbers_records(words: list[str]) -> bool:
+    """Tell names such as member_no from those such as house_number and phone_number."""
+    return len(words) == 2 and words[0] in NUMBERED and words[1] in NUMBERS
 
 
 def _speaks_of_others(words: list[str]) -> bool:
@@ -270,9 +288,9 @@ def _speaks_of_others(words: list[str]) -> bool:
     return bool((ENTITY_WORDS | SECRET_WORDS | {"sec"}) & set(words))
 
 
-def _names_entities(name: str, vocabulary: pl.Series, seen: Tally) -> bool:
+def _names_entities(name: str, vocabulary: pl.Series, seen: ColumnTally) -> bool:
     """Tell names such as ent_id, and those such as cluster where they stand over many numbers."""
-    words = words_of(name)
+    words = split_name(name)
     if not words or words[0] not in ENTITY_WORDS or len(words) > 2:
         return False
     if _ends_as_id(words):
@@ -283,7 +301,7 @@ def _names_entities(name: str, vocabulary: pl.Series, seen: Tally) -> bool:
     return len(words) == 1 and numbered and seen.distinct * LARGE_ENTITY >= seen.n_present
 
 
-def kind_of_field(field: Field, found: Kind) -> Kind:
+def name_kind(field: Field, found: Kind) -> Kind:
     """Return the kind of column that a field stands for: what was found, where that fits."""
     if isinstance(field, Compared):
         fitting = [kind for kind, compared in COMPARED.items() if isinstance(field, compared)]
@@ -292,7 +310,7 @@ def kind_of_field(field: Field, found: Kind) -> Kind:
     return found if found in fitting or not fitting else fitting[0]
 
 
-def settled(reports: Iterable[ColumnReport]) -> tuple[ColumnReport, ...]:
+def settle_columns(reports: Iterable[ColumnReport]) -> tuple[ColumnReport, ...]:
     """Look at the columns together: in a table without typed text, numbers are codes.
 
     Surveys are of this kind. What was ticked or looked up is not mistyped as names are.
@@ -308,7 +326,9 @@ def settled(reports: Iterable[ColumnReport]) -> tuple[ColumnReport, ...]:
     )
 
 
-def limited(reports: Iterable[ColumnReport], categories: bool = True) -> tuple[ColumnReport, ...]:
+def limit_columns(
+    reports: Iterable[ColumnReport], categories: bool = True
+) -> tuple[ColumnReport, ...]:
     """Leave out the least telling columns, where a model of compared fields has no more room.
 
     Categories alone need no comparing; unless ``categories`` are compared, all of them stay then.
@@ -325,24 +345,34 @@ def limited(reports: Iterable[ColumnReport], categories: bool = True) -> tuple[C
     )
 
 
-def choose(reports: Iterable[ColumnReport], findings: Findings) -> list[Field]:
+def choose(reports: Iterable[ColumnReport], findings: FaultsAndNotes) -> list[Field]:
     """Return the fields that reports speak of, and note why other columns are none."""
     reports = list(reports)
     usable = [one.field for one in reports if one.used]
-    left_out = _left_out_lines([one for one in reports if not one.used])
+    left_out = _list_left_out([one for one in reports if not one.used])
     if usable:
         findings.notes.extend(left_out)
     elif left_out or not findings.faults:
         findings.faults.extend(left_out)
-        findings.fault("no column is left to be a field; name in fields those to use all the same.")
+        findings.fault(_none_left(reports))
     return usable
 
 
-def _left_out_lines(reports: Sequence[ColumnReport]) -> list[str]:
+def _none_left(reports: Sequence[ColumnReport]) -> str:
+    """Say that there is nothing to compare, and what to do."""
+    if reports and all(one.kind in (Kind.CONSTANT, Kind.EMPTY) for one in reports):
+        return (
+            "no column is left to be a field: none has more than one value, so that nothing tells "
+            "entities apart. Add columns that differ."
+        )
+    return "no column is left to be a field; name in fields those to use all the same."
+
+
+def _list_left_out(reports: Sequence[ColumnReport]) -> list[str]:
     """Say of each column why it was left out, or of each kind when there are many."""
     if len(reports) <= MOST_LINES:
         return [f"{one.column!r} was left out: {one.why}." for one in reports]
     kinds: dict[Kind, list[str]] = {}
     for one in reports:
         kinds.setdefault(one.kind, []).append(one.column)
-    return [f"{some(names)} were left out ({kind})." for kind, names in kinds.items()]
+    return [f"{list_some(names)} were left out ({kind})." for kind, names in kinds.items()]

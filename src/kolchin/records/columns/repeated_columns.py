@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from kolchin.records.columns.cleaning import Cleaned
+from kolchin.records.columns.cleaning import CleanColumn
 from kolchin.records.columns.column_kinds import Kind
 from kolchin.records.columns.inference import ColumnReport
-from kolchin.records.faults_and_notes import some
+from kolchin.records.faults_and_notes import list_some
 
 LOOKED_AT = 5_000
 """Records that are looked at, evenly spread."""
@@ -26,12 +26,12 @@ REPEATED = 0.95
 WRITTEN = (Kind.TEXT, Kind.NAME, Kind.WORDS)
 
 
-def without_repeats(
-    reports: Sequence[ColumnReport], cleaned: Mapping[str, Cleaned]
+def leave_out_repeats(
+    reports: Sequence[ColumnReport], cleaned: Mapping[str, CleanColumn]
 ) -> tuple[ColumnReport, ...]:
     """Leave out columns whose words all stand in others, those that do most of all first."""
     words = {
-        one.column: _words(column)
+        one.column: _list_words(column)
         for one in reports
         if one.used and one.kind in (*WRITTEN, Kind.CATEGORICAL)
         if (column := cleaned[one.column]).values.vocabulary.dtype == pl.String
@@ -40,21 +40,23 @@ def without_repeats(
     gone: dict[str, list[str]] = {}
     while len(words) > 1 and texts & words.keys():
         long = [name for name in sorted(texts & words.keys()) if _is_long(words[name])]
-        shares = {name: _repeated(name, words) for name in long}
+        shares = {name: _measure_repeated(name, words) for name in long}
         most = max(shares, key=lambda name: shares[name], default=None)
         if most is None or shares[most] < REPEATED:
             break
         own = words.pop(most)
-        gone[most] = [name for name, other in words.items() if _share(own, other) > 0.1]
+        gone[most] = [name for name, other in words.items() if _measure_share(own, other) > 0.1]
     return tuple(
-        dataclasses.replace(one, used=False, why=f"its words stand in {some(gone[one.column])} too")
+        dataclasses.replace(
+            one, used=False, why=f"its words stand in {list_some(gone[one.column])} too"
+        )
         if one.column in gone
         else one
         for one in reports
     )
 
 
-def _words(column: Cleaned) -> pl.DataFrame:
+def _list_words(column: CleanColumn) -> pl.DataFrame:
     """Return the words of some records, each once: record, word."""
     codes, vocabulary = column.values
     rows = np.unique(np.linspace(0, codes.size - 1, min(LOOKED_AT, codes.size)).astype(np.int64))
@@ -68,12 +70,12 @@ def _is_long(words: pl.DataFrame) -> bool:
     return words.height >= SEVERAL * words["record"].n_unique()
 
 
-def _share(own: pl.DataFrame, other: pl.DataFrame) -> float:
+def _measure_share(own: pl.DataFrame, other: pl.DataFrame) -> float:
     """Return the share of words that another column has in the same record."""
     return own.join(other, on=["record", "word"], how="semi").height / max(own.height, 1)
 
 
-def _repeated(name: str, words: Mapping[str, pl.DataFrame]) -> float:
+def _measure_repeated(name: str, words: Mapping[str, pl.DataFrame]) -> float:
     """Return the share of a column's words that others have together."""
     others = pl.concat([of for other, of in words.items() if other != name])
-    return _share(words[name], others)
+    return _measure_share(words[name], others)

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from kolchin.records.faults_and_notes import Findings
+from kolchin.records.faults_and_notes import FaultsAndNotes
 
 Comparator = Callable[[Any, Any], float]
 
@@ -167,9 +167,9 @@ class Category(Compared):
 FieldLike = Field | str
 
 
-def declared(
+def check_fields(
     fields: Iterable[FieldLike] | FieldLike | None,
-    findings: Findings,
+    findings: FaultsAndNotes,
     kind: type[Field] = Categorical,
 ) -> tuple[Field, ...] | None:
     """Turn what a user gave as fields into field objects; None is left for the table to decide.
@@ -205,7 +205,7 @@ def _is_well_made(field: object) -> bool:
     return isinstance(field, Compared) and isinstance(field.column, str)
 
 
-def check_comparison(field: Field, findings: Findings) -> None:
+def check_comparison(field: Field, findings: FaultsAndNotes) -> None:
     """Find fault with the cuts, the comparator and the levels of a compared field."""
     if not isinstance(field, Compared):
         return

@@ -8,10 +8,16 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from kolchin.records.columns.cleaning import Cleaned
-from kolchin.records.columns.distinct_values import MISSING, Coded, coded, positions, vocabulary_of
-from kolchin.records.columns.values import alike, tidy
-from kolchin.records.faults_and_notes import Findings, some
+from kolchin.records.columns.cleaning import CleanColumn
+from kolchin.records.columns.distinct_values import (
+    MISSING,
+    CodedColumn,
+    encode_column,
+    find_positions,
+    sort_vocabulary,
+)
+from kolchin.records.columns.values import tidy_values, unify_values
+from kolchin.records.faults_and_notes import FaultsAndNotes, list_some
 from kolchin.records.fields.declarations import Categorical, Field
 from kolchin.records.fields.vocabulary import Vocabulary
 
@@ -28,7 +34,7 @@ class Column(NamedTuple):
 
 
 def encode_fields(
-    fields: Iterable[Field], columns: Mapping[str, Cleaned], findings: Findings
+    fields: Iterable[Field], columns: Mapping[str, CleanColumn], findings: FaultsAndNotes
 ) -> list[Column]:
     """Encode the fields whose columns are there."""
     made = [
@@ -39,7 +45,7 @@ def encode_fields(
     return [column for column in made if column is not None]
 
 
-def encode(field: Field, values: Coded, findings: Findings) -> Column | None:
+def encode(field: Field, values: CodedColumn, findings: FaultsAndNotes) -> Column | None:
     """Make a field's column of coded values; note what is wrong with it."""
     n_values, n_present = values.vocabulary.len(), int(np.count_nonzero(values.codes != MISSING))
     if not n_values:
@@ -58,7 +64,7 @@ def encode(field: Field, values: Coded, findings: Findings) -> Column | None:
 
 
 def _encode_given(
-    field: Categorical, given: Mapping[Any, float], values: Coded, findings: Findings
+    field: Categorical, given: Mapping[Any, float], values: CodedColumn, findings: FaultsAndNotes
 ) -> Column | None:
     """Encode with a vocabulary that the given base frequencies span."""
     name = f"the frequencies of {field.column!r}"
@@ -68,25 +74,25 @@ def _encode_given(
     if bad:
         findings.fault(f"{name} must be positive and finite. Got {bad} instead.")
     if lacking:
-        findings.fault(f"{name} lack values that the column holds: {some(lacking)}.")
+        findings.fault(f"{name} lack values that the column holds: {list_some(lacking)}.")
     if bad or lacking:
         return None
-    ordered = _spanned(seen, [value for value in given if value != ""])
+    ordered = _span_values(seen, [value for value in given if value != ""])
     if ordered is None:
         findings.fault(f"{name} must be of values of one type, {seen.dtype} as in the column.")
         return None
     weights = np.array([given[value] for value in ordered.to_list()], dtype=np.float64)
-    places = np.append(positions(seen.cast(ordered.dtype), ordered), np.int32(MISSING))
+    places = np.append(find_positions(seen.cast(ordered.dtype), ordered), np.int32(MISSING))
     return Column(field, places[values.codes], Vocabulary(ordered), weights / weights.sum())
 
 
-def _spanned(seen: pl.Series, given: Sequence[Any]) -> pl.Series | None:
+def _span_values(seen: pl.Series, given: Sequence[Any]) -> pl.Series | None:
     """Return the values seen and given, in order; None if they are of different types."""
-    others = alike(given)
+    others = unify_values(given)
     if others is None:
         return None
-    frames = [seen.to_frame("value"), tidy(others).drop_nulls().to_frame("value")]
-    return vocabulary_of(pl.concat(frames, how="vertical_relaxed")["value"])
+    frames = [seen.to_frame("value"), tidy_values(others).drop_nulls().to_frame("value")]
+    return sort_vocabulary(pl.concat(frames, how="vertical_relaxed")["value"])
 
 
 def _is_weight(weight: Any) -> bool:
@@ -100,7 +106,7 @@ def encode_codes(
     codes: NDArray[np.integer[Any]],
     frequencies: Sequence[ArrayLike] | None,
     names: Sequence[str],
-    findings: Findings,
+    findings: FaultsAndNotes,
 ) -> list[Column]:
     """Encode columns that are numbered already."""
     fields = [Categorical(name) for name in names]
@@ -108,7 +114,9 @@ def encode_codes(
     if frequencies is None:
         series = [pl.Series("value", np.ascontiguousarray(column)) for column in codes.T]
         tidied = [values.set(values < 0, None) for values in series]
-        columns = [encode(f, coded(v), findings) for f, v in zip(fields, tidied, strict=True)]
+        columns = [
+            encode(f, encode_column(v), findings) for f, v in zip(fields, tidied, strict=True)
+        ]
     else:
         triples = zip(fields, codes.T, frequencies, strict=True)
         columns = [_encode_numbered(f, c, given, findings) for f, c, given in triples]
@@ -116,7 +124,7 @@ def encode_codes(
 
 
 def _encode_numbered(
-    field: Categorical, codes: NDArray[np.integer[Any]], given: ArrayLike, findings: Findings
+    field: Categorical, codes: NDArray[np.integer[Any]], given: ArrayLike, findings: FaultsAndNotes
 ) -> Column | None:
     """Check codes against the base frequencies that they point at."""
     weights = np.ravel(np.asarray(given))

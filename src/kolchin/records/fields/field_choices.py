@@ -10,7 +10,7 @@ from kolchin.errors import DataError
 from kolchin.options import option
 from kolchin.records.columns.column_kinds import Kind
 from kolchin.records.columns.inference import COMPARED, ColumnReport
-from kolchin.records.faults_and_notes import Findings, shown, some, suggestion
+from kolchin.records.faults_and_notes import FaultsAndNotes, list_some, show_value, suggest
 from kolchin.records.fields.declarations import Compared, check_comparison
 
 SUFFIX = ".toml"
@@ -31,7 +31,7 @@ class Choice(NamedTuple):
     cuts: tuple[float, ...] | None
 
 
-class Described(Protocol):
+class ColumnDescriptions(Protocol):
     """Anything that tells about columns: what `load` and `inspect` return."""
 
     @property
@@ -40,7 +40,10 @@ class Described(Protocol):
 
 
 def write_choices(
-    described: Described | Iterable[ColumnReport], path: str | Path, *, overwrite: bool = False
+    described: ColumnDescriptions | Iterable[ColumnReport],
+    path: str | Path,
+    *,
+    overwrite: bool = False,
 ) -> None:
     """Write a file of fields for people to edit; one that is there stays, unless told otherwise."""
     path = Path(path)
@@ -57,31 +60,33 @@ def write_choices(
         ) from None
 
 
-def choices_text(described: Described | Iterable[ColumnReport], name: str = "FIELDS.toml") -> str:
+def choices_text(
+    described: ColumnDescriptions | Iterable[ColumnReport], name: str = "FIELDS.toml"
+) -> str:
     """Return what `write_choices` writes."""
     reports = described if isinstance(described, Iterable) else described.columns
     kinds = ", ".join(kind for kind in Kind if kind.is_field)
-    parts = [HEAD.format(name=_clean(name), kinds=kinds)]
+    parts = [HEAD.format(name=_clean_text(name), kinds=kinds)]
     parts += [
-        f"[fields.{_key(one.column)}]\n"
+        f"[fields.{_write_key(one.column)}]\n"
         f"use = {str(one.used).lower()}\n"
         f'kind = "{one.kind}"\n'
-        f"{_cuts(one)}"
-        f"# {_clean(_facts(one))}\n"
+        f"{_write_cuts(one)}"
+        f"# {_clean_text(_write_facts(one))}\n"
         for one in reports
     ]
     return "\n".join(parts)
 
 
-def _facts(one: ColumnReport) -> str:
+def _write_facts(one: ColumnReport) -> str:
     """Say in a line what speaks for or against a column."""
-    marked = one.marked()
+    marked = one.describe_markers()
     missing = f"{one.missing:.1%} missing" + (f", among them {marked}" if marked else "")
     decision = "Used" if one.used else "Left out"
     return f"{one.distinct:,} distinct; {missing}; {one.bits:.1f} bits. {decision}: {one.why}."
 
 
-def _cuts(one: ColumnReport) -> str:
+def _write_cuts(one: ColumnReport) -> str:
     """Write the cuts that were given, or as a comment those that the kind has."""
     field = one.field
     if not isinstance(field, Compared):
@@ -90,12 +95,12 @@ def _cuts(one: ColumnReport) -> str:
     return f"{'# ' if one.cuts is None else ''}cuts = [{listed}]\n"
 
 
-def _clean(text: str) -> str:
+def _clean_text(text: str) -> str:
     """Take out what a comment may not hold."""
     return re.sub(r"[\x00-\x08\x0a-\x1f\x7f]", " ", text)
 
 
-def _key(name: str) -> str:
+def _write_key(name: str) -> str:
     r"""Write a column's name as a TOML key.
 
     >>> print(_key("first_name"), _key('a "b"\n'))
@@ -107,7 +112,7 @@ def _key(name: str) -> str:
     return '"' + re.sub(r"[\x00-\x1f\x7f]", lambda hit: f"\\u{ord(hit[0]):04X}", escaped) + '"'
 
 
-def read_choices(path: str | Path, findings: Findings) -> dict[str, Choice] | None:
+def read_choices(path: str | Path, findings: FaultsAndNotes) -> dict[str, Choice] | None:
     """Read a file of fields; note everything that is wrong with it, together."""
     name = str(path)
     try:
@@ -125,46 +130,52 @@ def read_choices(path: str | Path, findings: Findings) -> dict[str, Choice] | No
     if not isinstance(tables, Mapping) or not tables:
         findings.fault(f"{name!r} has no table such as [fields.COLUMN].")
         return None
-    choices = {column: _choice(column, table, name, findings) for column, table in tables.items()}
+    choices = {
+        column: _read_choice(column, table, name, findings) for column, table in tables.items()
+    }
     if not any(choice.use for choice in choices.values()):
         findings.fault(f"{name!r} has no column with use = true.")
     return choices
 
 
-def _choice(column: str, table: Any, name: str, findings: Findings) -> Choice:
+def _read_choice(column: str, table: Any, name: str, findings: FaultsAndNotes) -> Choice:
     """Check what is said about one column."""
-    where = f"in {name!r}, [fields.{_key(column)}]"
+    where = f"in {name!r}, [fields.{_write_key(column)}]"
     if not isinstance(table, Mapping):
-        findings.fault(f"{where} must be a table with use and kind. Got {shown(table)} instead.")
+        findings.fault(
+            f"{where} must be a table with use and kind. Got {show_value(table)} instead."
+        )
         return Choice(True, None, None)
     for key in table:
         if key not in Choice._fields:
-            hint = suggestion(key, Choice._fields)
+            hint = suggest(key, Choice._fields)
             findings.fault(f"{where} may have use, kind and cuts. Got {key!r} instead.{hint}")
     use, kind = table.get("use", True), table.get("kind")
     if not isinstance(use, bool):
-        findings.fault(f"{where}, use must be true or false. Got {shown(use)} instead.")
+        findings.fault(f"{where}, use must be true or false. Got {show_value(use)} instead.")
     if kind is not None and kind not in list(Kind):
-        kinds = some((str(one) for one in Kind if one.is_field), limit=len(Kind))
-        hint = suggestion(str(kind), map(str, Kind))
-        findings.fault(f"{where}, kind must be one of {kinds}. Got {shown(kind)} instead.{hint}")
+        kinds = list_some((str(one) for one in Kind if one.is_field), limit=len(Kind))
+        hint = suggest(str(kind), map(str, Kind))
+        findings.fault(
+            f"{where}, kind must be one of {kinds}. Got {show_value(kind)} instead.{hint}"
+        )
         kind = None
     chosen = None if kind is None else Kind(kind)
-    cuts = _chosen_cuts(column, table["cuts"], chosen, where, findings) if "cuts" in table else None
+    cuts = _read_cuts(column, table["cuts"], chosen, where, findings) if "cuts" in table else None
     return Choice(bool(use), chosen, cuts)
 
 
-def _chosen_cuts(
-    column: str, cuts: Any, kind: Kind | None, where: str, findings: Findings
+def _read_cuts(
+    column: str, cuts: Any, kind: Kind | None, where: str, findings: FaultsAndNotes
 ) -> tuple[float, ...] | None:
     """Check the cuts of one column, which mean nothing without its kind."""
     compared = None if kind is None else COMPARED.get(kind)
     if compared is None:
-        kinds = some((str(one) for one in COMPARED if one.is_field), limit=len(Kind))
+        kinds = list_some((str(one) for one in COMPARED if one.is_field), limit=len(Kind))
         findings.fault(f"{where}, cuts need a kind: one of {kinds}.")
         return None
     field = compared(column, tuple(cuts) if isinstance(cuts, list) else cuts)
-    checked = Findings()
+    checked = FaultsAndNotes()
     check_comparison(field, checked)
     findings.faults.extend(f"{where}, {fault}" for fault in checked.faults)
     return None if checked.faults else field.cuts

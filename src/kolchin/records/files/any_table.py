@@ -11,10 +11,10 @@ import numpy as np
 import polars as pl
 from polars import selectors
 
-from kolchin.records.columns.values import from_objects, take
-from kolchin.records.faults_and_notes import Findings, suggestion
-from kolchin.records.files.formats import of_rows, open_file
-from kolchin.records.files.parquet import UNREADABLE, reason
+from kolchin.records.columns.values import make_series, take_values
+from kolchin.records.faults_and_notes import FaultsAndNotes, suggest
+from kolchin.records.files.formats import open_file, open_rows
+from kolchin.records.files.parquet import UNREADABLE, describe_fault
 
 KINDS = (
     "a pandas, Polars or Arrow table, a DuckDB relation, a dictionary of columns, a list of "
@@ -23,38 +23,38 @@ KINDS = (
 
 
 def read_table(
-    table: Any, columns: Sequence[str] | None, findings: Findings
+    table: Any, columns: Sequence[str] | None, findings: FaultsAndNotes
 ) -> pl.DataFrame | None:
     """Return the given columns of a table, or all, as a Polars frame; None if there are none."""
     opened = _open(table, findings)
     if opened is None:
         return None
     names, source = opened
-    wanted = _positions(names, columns, findings)
+    wanted = _find_positions(names, columns, findings)
     if not wanted:
         return None
     try:
         return _collect(source, wanted, findings)
     except UNREADABLE as error:  # of a lazy table, or of a file that is read only now
         what = f"file {str(table)!r}" if isinstance(table, str | os.PathLike) else "the table"
-        findings.fault(f"{what} cannot be read: {reason(error)}.")
+        findings.fault(f"{what} cannot be read: {describe_fault(error)}.")
         return None
 
 
-def can_be_scanned(path: Path, findings: Findings) -> bool:
+def can_be_scanned(path: Path, findings: FaultsAndNotes) -> bool:
     """Tell whether a Parquet file, or a folder of them, is a table, or note why it is none."""
     opened = open_file(path, findings)
-    return opened is not None and bool(_positions(opened[0], None, findings))
+    return opened is not None and bool(_find_positions(opened[0], None, findings))
 
 
-def _open(table: Any, findings: Findings) -> tuple[list[str], Any] | None:
+def _open(table: Any, findings: FaultsAndNotes) -> tuple[list[str], Any] | None:
     """Return a table's column names and something to take columns from."""
     if isinstance(table, str | os.PathLike):
         return open_file(Path(table), findings)
     if isinstance(table, Mapping):
         return [str(name) for name in table], table
     if _are_rows(table):
-        return of_rows(table)
+        return open_rows(table)
     if isinstance(table, pl.LazyFrame):
         return table.collect_schema().names(), table
     if nw.dependencies.is_pyarrow_table(table):
@@ -64,11 +64,11 @@ def _open(table: Any, findings: Findings) -> tuple[list[str], Any] | None:
     if hasattr(table, "__arrow_c_stream__"):
         frame = pl.DataFrame(table)
         return frame.columns, frame
-    findings.fault(f"table must be {KINDS}. Got {_called(table)} instead.")
+    findings.fault(f"table must be {KINDS}. Got {_name_type(table)} instead.")
     return None
 
 
-def _called(table: Any) -> str:
+def _name_type(table: Any) -> str:
     """Say what was given in place of a table."""
     name = type(table).__name__
     if not _is_listed(table):
@@ -89,8 +89,8 @@ def _is_listed(table: Any) -> bool:
     return isinstance(table, Sequence) and not isinstance(table, str | bytes)
 
 
-def _positions(
-    names: Sequence[str], columns: Sequence[str] | None, findings: Findings
+def _find_positions(
+    names: Sequence[str], columns: Sequence[str] | None, findings: FaultsAndNotes
 ) -> dict[str, int]:
     """Return where each wanted column stands, and note those that are unknown or repeated."""
     if not names:
@@ -104,11 +104,13 @@ def _positions(
         elif counts[name]:
             findings.fault(f"{counts[name]} columns are named {name!r}; rename or drop the others.")
         else:
-            findings.fault(f"the table has no column {name!r}.{suggestion(name, counts)}")
+            findings.fault(f"the table has no column {name!r}.{suggest(name, counts)}")
     return found
 
 
-def _collect(source: Any, wanted: Mapping[str, int], findings: Findings) -> pl.DataFrame | None:
+def _collect(
+    source: Any, wanted: Mapping[str, int], findings: FaultsAndNotes
+) -> pl.DataFrame | None:
     """Take columns from a source as a Polars frame."""
     if isinstance(source, Mapping):
         values = list(source.values())
@@ -131,12 +133,12 @@ def _collect(source: Any, wanted: Mapping[str, int], findings: Findings) -> pl.D
         return pl.DataFrame(native.to_native())
 
 
-def _assemble(columns: Mapping[str, Any], findings: Findings) -> pl.DataFrame | None:
+def _assemble(columns: Mapping[str, Any], findings: FaultsAndNotes) -> pl.DataFrame | None:
     """Make a frame of columns that are held one by one."""
     series = {}
     for name, values in columns.items():
         try:
-            series[name] = _series(name, values, findings)
+            series[name] = _make_series(name, values, findings)
         except (TypeError, ValueError, pl.exceptions.PolarsError):
             findings.fault(f"column {name!r} must be a sequence of values. Got {values!r} instead.")
     lengths = {name: len(values) for name, values in series.items()}
@@ -146,26 +148,26 @@ def _assemble(columns: Mapping[str, Any], findings: Findings) -> pl.DataFrame | 
     return pl.DataFrame(series) if series else None
 
 
-def _series(name: str, values: Any, findings: Findings) -> pl.Series:
+def _make_series(name: str, values: Any, findings: FaultsAndNotes) -> pl.Series:
     """Make a Polars series of a column of any kind."""
     if isinstance(values, pl.Series):
         return values
     if nw.dependencies.is_pandas_like_series(values):
-        return _from_pandas(name, values, findings)
+        return _convert_pandas(name, values, findings)
     if isinstance(values, np.ndarray):
         plain = values.dtype.kind in "biufUM" and not isinstance(values, np.ma.MaskedArray)
-        return pl.Series(values) if plain else from_objects(name, values.tolist(), findings)
+        return pl.Series(values) if plain else make_series(name, values.tolist(), findings)
     if isinstance(values, str | bytes):
         raise TypeError("text is one value, not a column of letters")
     if hasattr(values, "__arrow_c_stream__"):
         return pl.Series(values)
-    return from_objects(name, list(values), findings)
+    return make_series(name, list(values), findings)
 
 
-def _from_pandas(name: str, values: Any, findings: Findings) -> pl.Series:
+def _convert_pandas(name: str, values: Any, findings: FaultsAndNotes) -> pl.Series:
     """Convert through the distinct values alone: quick, and pyarrow need not be installed."""
     try:
         codes, distinct = values.factorize()
     except TypeError:  # lists and the like cannot be hashed
-        return from_objects(name, values.tolist(), findings)
-    return take(from_objects(name, distinct.tolist(), findings), codes)
+        return make_series(name, values.tolist(), findings)
+    return take_values(make_series(name, distinct.tolist(), findings), codes)

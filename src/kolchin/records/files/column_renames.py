@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from kolchin.errors import DataError
-from kolchin.records.faults_and_notes import Findings, some, suggestion
+from kolchin.records.faults_and_notes import FaultsAndNotes, list_some, suggest
 
 Renames = Mapping[str, Mapping[str, str]]
 """By file, as it was given or by its name, the new name of each column."""
@@ -23,7 +23,7 @@ def read_renames(texts: Iterable[str]) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
     for text in texts:
         if text.lower().endswith(".toml") and "=" not in text:
-            for file, columns in _of_file(Path(text)).items():
+            for file, columns in _read_file(Path(text)).items():
                 found.setdefault(file, {}).update(columns)
             continue
         what, equals, name = text.rpartition("=")
@@ -36,7 +36,7 @@ def read_renames(texts: Iterable[str]) -> dict[str, dict[str, str]]:
     return found
 
 
-def _of_file(path: Path) -> dict[str, dict[str, str]]:
+def _read_file(path: Path) -> dict[str, dict[str, str]]:
     try:
         content: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
@@ -52,30 +52,32 @@ def _of_file(path: Path) -> dict[str, dict[str, str]]:
     return content
 
 
-def check_renames(renames: Renames, paths: Iterable[Path], findings: Findings) -> None:
+def check_renames(renames: Renames, paths: Iterable[Path], findings: FaultsAndNotes) -> None:
     """Find fault with files that are not among those given."""
     known = [name for path in paths for name in (path.name, str(path))]
     for file in renames:
         if file not in known:
             findings.fault(
                 f"columns of {file!r} are to be renamed, but it is none of the files."
-                f"{suggestion(file, known)}"
+                f"{suggest(file, known)}"
             )
 
 
-def renamed(frame: pl.DataFrame, path: Path, renames: Renames, findings: Findings) -> pl.DataFrame:
+def rename_columns(
+    frame: pl.DataFrame, path: Path, renames: Renames, findings: FaultsAndNotes
+) -> pl.DataFrame:
     """Give the columns of a file their new names; note what cannot be done."""
-    wanted = renames.get(str(path)) or renames.get(path.name)
+    wanted = {**renames.get(path.name, {}), **renames.get(str(path), {})}
     if not wanted:
         return frame
     for column in wanted:
         if column not in frame.columns:
-            hint = suggestion(column, frame.columns)
+            hint = suggest(column, frame.columns)
             findings.fault(f"{path.name!r} has no column {column!r} to rename.{hint}")
     names = [wanted.get(name, name) for name in frame.columns]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        findings.fault(f"{path.name!r} would have columns of the same name: {some(twice)}.")
+        findings.fault(f"{path.name!r} would have columns of the same name: {list_some(twice)}.")
         return frame
     result = frame.clone()
     result.columns = names

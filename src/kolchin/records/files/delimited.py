@@ -15,8 +15,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kolchin.records.faults_and_notes import Findings, shown
-from kolchin.records.files.decoding import line_of
+from kolchin.records.faults_and_notes import FaultsAndNotes, show_value
+from kolchin.records.files.decoding import find_line
 
 SEPARATORS = ",;\t|"
 PREFIX = 1 << 16
@@ -26,7 +26,7 @@ MOST_ROWS_SHOWN = 3
 SENTINEL = "\x1a"
 
 
-class Layout(NamedTuple):
+class TextLayout(NamedTuple):
     """Where each row ends, how many values it has, and whether every quote is where it belongs."""
 
     ends: NDArray[np.int64]
@@ -45,12 +45,12 @@ class Layout(NamedTuple):
 
 
 def read_delimited(
-    data: bytes, name: str, usual: str, findings: Findings
+    data: bytes, name: str, usual: str, findings: FaultsAndNotes
 ) -> tuple[list[str], pl.DataFrame] | None:
     """Return the names in the first row and the rows below, all text; note what is wrong."""
     separator = find_separator(data, usual)
     if b"\0" in data:
-        findings.fault(_nul_fault(data, name, separator))
+        findings.fault(_describe_nul(data, name, separator))
         return None
     quote = find_quote(data)
     layout = lay_out(data, separator, quote)
@@ -83,7 +83,7 @@ def find_quote(data: bytes) -> str:
     return "'" if data.lstrip(b"\n").startswith(b"'") and b'"' not in data else '"'
 
 
-def lay_out(data: bytes, separator: str, quote: str) -> Layout:
+def lay_out(data: bytes, separator: str, quote: str) -> TextLayout:
     """Find the rows of text; a separator or line end between quotes belongs to the value."""
     raw = np.frombuffer(data, np.uint8)
     quoted = quote != "" and quote.encode() in data
@@ -106,7 +106,7 @@ def lay_out(data: bytes, separator: str, quote: str) -> Layout:
         n_separators += int(before[-1])
     total = np.concatenate(totals)
     counts = total - np.concatenate([np.zeros(1, np.int64), total])[: total.size] + 1
-    return Layout(np.concatenate(ends), counts, well_quoted and not within)
+    return TextLayout(np.concatenate(ends), counts, well_quoted and not within)
 
 
 def _well_placed(
@@ -126,7 +126,7 @@ def _well_placed(
 
 
 def _read_laid_out(
-    data: bytes, name: str, separator: str, quote: str, layout: Layout, findings: Findings
+    data: bytes, name: str, separator: str, quote: str, layout: TextLayout, findings: FaultsAndNotes
 ) -> tuple[list[str], pl.DataFrame] | None:
     """Read text whose rows are known, if they are all of the header's length."""
     filled = np.flatnonzero(~layout.blank)
@@ -139,22 +139,22 @@ def _read_laid_out(
     rows = np.arange(first, layout.ends.size) if n_columns == 1 else filled
     ragged = rows[layout.counts[rows] != n_columns]
     if ragged.size:
-        located = (_located(data, layout, int(row)) for row in (first, *ragged))
-        findings.fault(_ragged_fault(name, separator, ragged.size, located))
+        located = (_locate(data, layout, int(row)) for row in (first, *ragged))
+        findings.fault(_describe_ragged(name, separator, ragged.size, located))
         return None
     header = data[layout.starts[first] : layout.ends[first]].decode()
-    names = _names(header, separator, quote)
-    body = _without_blank_lines(data, layout, first, rows.size)
+    names = _read_names(header, separator, quote)
+    body = _drop_blank_lines(data, layout, first, rows.size)
     return [label.strip() for label in names], _parse(body, separator, quote, n_columns)
 
 
-def _located(data: bytes, layout: Layout, row: int) -> tuple[int, int, str]:
+def _locate(data: bytes, layout: TextLayout, row: int) -> tuple[int, int, str]:
     """Return a row's line, how many values it has, and its text."""
     start, end = int(layout.starts[row]), int(layout.ends[row])
-    return line_of(data, start), int(layout.counts[row]), data[start:end].decode()
+    return find_line(data, start), int(layout.counts[row]), data[start:end].decode()
 
 
-def _without_blank_lines(data: bytes, layout: Layout, first: int, n_rows: int) -> bytes:
+def _drop_blank_lines(data: bytes, layout: TextLayout, first: int, n_rows: int) -> bytes:
     """Return what is below the header, without the lines that hold nothing."""
     begin = int(layout.ends[first]) + 1
     if n_rows == layout.ends.size - first:
@@ -176,10 +176,10 @@ def _parse(body: bytes, separator: str, quote: str, n_columns: int) -> pl.DataFr
 
 
 def _read_ill_quoted(
-    data: bytes, name: str, separator: str, findings: Findings
+    data: bytes, name: str, separator: str, findings: FaultsAndNotes
 ) -> tuple[list[str], pl.DataFrame] | None:
     """Read text with quotes inside values by the slower parser of Python, which allows them."""
-    rows, lines = _tolerant_rows(data, separator)
+    rows, lines = _read_tolerantly(data, separator)
     closed = rows.pop() == [SENTINEL]
     n_columns = len(rows[0]) if rows else 0
     ragged = [i for i, row in enumerate(rows) if len(row) != n_columns]
@@ -188,28 +188,29 @@ def _read_ill_quoted(
         frame = pl.DataFrame(rows[1:], schema=schema, orient="row")
         return [label.strip() for label in rows[0]], frame
     layout = lay_out(data, separator, quote="")
-    literal = _read_laid_out(data, name, separator, "", layout, Findings())
+    literal = _read_laid_out(data, name, separator, "", layout, FaultsAndNotes())
     if literal is not None:
         findings.note(
             f"file {name!r} has quotes that do not come in pairs: read as part of the values."
         )
     elif closed:
         located = ((lines[i], len(rows[i]), separator.join(rows[i])) for i in (0, *ragged))
-        findings.fault(_ragged_fault(name, separator, len(ragged), located))
+        findings.fault(_describe_ragged(name, separator, len(ragged), located))
     else:
         opened = data.split(b"\n")[lines[-1] - 1].decode()
         findings.fault(
-            f"file {name!r} has a quote in line {lines[-1]} that is never closed: {shown(opened)}; "
+            f"file {name!r} has a quote in line {lines[-1]} that is never closed: "
+            f"{show_value(opened)}; "
             "close it, or double it if it is part of the value."
         )
     return literal
 
 
-def _tolerant_rows(data: bytes, separator: str) -> tuple[list[list[str]], list[int]]:
+def _read_tolerantly(data: bytes, separator: str) -> tuple[list[list[str]], list[int]]:
     """Return all rows and the lines they begin in, with the sentinel as the last of them."""
     rows, lines, line = [], [], 1
     text = io.StringIO(data.decode() + SENTINEL, newline="\n")
-    with _long_values(len(data)):
+    with _allow_long_values(len(data)):
         reader = csv.reader(text, delimiter=separator, skipinitialspace=True)
         for row in reader:
             if row:
@@ -220,7 +221,7 @@ def _tolerant_rows(data: bytes, separator: str) -> tuple[list[list[str]], list[i
 
 
 @contextmanager
-def _long_values(limit: int) -> Iterator[None]:
+def _allow_long_values(limit: int) -> Iterator[None]:
     """Let Python's parser take values of any length for a while."""
     before = csv.field_size_limit(max(limit, 1))
     try:
@@ -229,36 +230,38 @@ def _long_values(limit: int) -> Iterator[None]:
         csv.field_size_limit(before)
 
 
-def _names(header: str, separator: str, quote: str) -> list[str]:
+def _read_names(header: str, separator: str, quote: str) -> list[str]:
     """Parse the header by Python's parser."""
     if not quote:
         return header.split(separator)
-    with _long_values(len(header)):
+    with _allow_long_values(len(header)):
         return next(csv.reader(io.StringIO(header), delimiter=separator, quotechar=quote), [""])
 
 
-def _ragged_fault(
+def _describe_ragged(
     name: str, separator: str, n_ragged: int, located: Iterator[tuple[int, int, str]]
 ) -> str:
     """Say which rows have more or fewer values than the header, the first one, and what to do."""
     header_line, n_columns, header = next(located)
     seen = "; ".join(
-        f"line {line} has {_count(count, 'value')}, {shown(row)}"
+        f"line {line} has {_write_count(count, 'value')}, {show_value(row)}"
         for line, count, row in islice(located, MOST_ROWS_SHOWN)
     )
     rest = f" and {n_ragged - MOST_ROWS_SHOWN:,} more" if n_ragged > MOST_ROWS_SHOWN else ""
     return (
-        f"file {name!r} has rows that do not fit the {_count(n_columns, 'name')} of its header in "
-        f"line {header_line}, {shown(header)}: {seen}{rest}. Put quotes around values that hold "
+        f"file {name!r} has rows that do not fit the "
+        f"{_write_count(n_columns, 'name')} of its header in "
+        f"line {header_line}, {show_value(header)}: {seen}{rest}. Put quotes "
+        "around values that hold "
         f"{separator!r}, fill up short rows, and take out lines above the header."
     )
 
 
-def _count(number: int, noun: str) -> str:
+def _write_count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _nul_fault(data: bytes, name: str, separator: str) -> str:
+def _describe_nul(data: bytes, name: str, separator: str) -> str:
     """Say which value holds a NUL byte."""
     position = data.index(b"\0")
     start, end = data.rfind(b"\n", 0, position) + 1, data.find(b"\n", position)
@@ -266,7 +269,8 @@ def _nul_fault(data: bytes, name: str, separator: str) -> str:
     value = data[start:end].split(separator.encode())[before].decode(errors="replace")
     n_bytes = data.count(b"\0")
     return (
-        f"file {name!r} holds {_count(n_bytes, 'NUL byte')}, the first in "
-        f"line {line_of(data, position)}, value {before + 1}: {shown(value)}; remove them, or save "
+        f"file {name!r} holds {_write_count(n_bytes, 'NUL byte')}, the first in "
+        f"line {find_line(data, position)}, value {before + 1}: {show_value(value)}; "
+        "remove them, or save "
         "the file as UTF-8 if it is text of another encoding."
     )

@@ -5,15 +5,15 @@ from pathlib import Path
 import polars as pl
 
 from kolchin.errors import MissingExtraError
-from kolchin.records.faults_and_notes import Findings, some
-from kolchin.records.files.parquet import reason, unreadable
+from kolchin.records.faults_and_notes import FaultsAndNotes, list_some
+from kolchin.records.files.parquet import describe_fault, describe_unreadable
 
 EXCEL = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 MIDNIGHT = " 00:00:00"
 
 
 def open_excel(
-    data: bytes, path: Path, findings: Findings
+    data: bytes, path: Path, findings: FaultsAndNotes
 ) -> tuple[list[str], pl.DataFrame] | None:
     """Return the names in the first row and the rows below, all text; note what is wrong."""
     try:
@@ -29,7 +29,9 @@ def open_excel(
             name: pl.DataFrame(book.load_sheet(name, dtypes="string")) for name in book.sheet_names
         }
     except fastexcel.FastExcelError as error:
-        findings.fault(unreadable(path, f"it is no spreadsheet, or damaged ({reason(error)})"))
+        findings.fault(
+            describe_unreadable(path, f"it is no spreadsheet, or damaged ({describe_fault(error)})")
+        )
         return None
     filled = [name for name, sheet in sheets.items() if sheet.height and sheet.width]
     if not filled:
@@ -37,20 +39,20 @@ def open_excel(
         return None
     if len(filled) > 1:
         findings.note(
-            f"file {str(path)!r} has {len(filled)} sheets ({some(filled)}): {filled[0]!r} was "
+            f"file {str(path)!r} has {len(filled)} sheets ({list_some(filled)}): {filled[0]!r} was "
             "read; save another one as CSV to use it."
         )
-    frame = _as_written(sheets[filled[0]])
+    frame = _read_as_written(sheets[filled[0]])
     return [name.strip() for name in frame.columns], frame
 
 
-def _as_written(sheet: pl.DataFrame) -> pl.DataFrame:
+def _read_as_written(sheet: pl.DataFrame) -> pl.DataFrame:
     """Leave out empty rows, and the midnight that spreadsheets add to dates."""
     kept = sheet.filter(~pl.all_horizontal(pl.all().is_null()))
-    return pl.DataFrame([_dated(column) for column in kept.iter_columns()])
+    return pl.DataFrame([_write_dates(column) for column in kept.iter_columns()])
 
 
-def _dated(column: pl.Series) -> pl.Series:
+def _write_dates(column: pl.Series) -> pl.Series:
     if column.null_count() == column.len() or not column.str.ends_with(MIDNIGHT).all():
         return column.cast(pl.String)
     return column.str.strip_suffix(MIDNIGHT)

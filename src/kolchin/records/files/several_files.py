@@ -9,15 +9,15 @@ from typing import Any
 import polars as pl
 
 from kolchin.options import option
-from kolchin.records.columns.values import as_text
-from kolchin.records.faults_and_notes import Findings, some, suggestion
+from kolchin.records.columns.values import write_as_text
+from kolchin.records.faults_and_notes import FaultsAndNotes, list_some, suggest
 from kolchin.records.files.any_table import read_table
-from kolchin.records.files.column_renames import Renames, check_renames, renamed
+from kolchin.records.files.column_renames import Renames, check_renames, rename_columns
 from kolchin.records.files.parquet import PARQUET, is_parquet_folder
 
 
 def read_tables(
-    table: Any, findings: Findings, renames: Renames | None = None
+    table: Any, findings: FaultsAndNotes, renames: Renames | None = None
 ) -> tuple[pl.DataFrame, pl.Series | None] | None:
     """Return all columns of a table and, of several files, which one each row comes from."""
     if isinstance(table, str | os.PathLike):
@@ -31,22 +31,26 @@ def read_tables(
     check_renames(renames or {}, paths, findings)
     if len(paths) == 1:
         frame = read_table(paths[0], None, findings)
-        return None if frame is None else (renamed(frame, paths[0], renames or {}, findings), None)
+        return (
+            None
+            if frame is None
+            else (rename_columns(frame, paths[0], renames or {}, findings), None)
+        )
     for path, count in Counter(path.resolve() for path in paths).items():
         if count > 1:
             findings.fault(f"file {str(path)!r} is given {count} times; give it once.")
     frames = [read_table(path, None, findings) for path in paths]
     whole = [
-        renamed(frame, path, renames or {}, findings)
+        rename_columns(frame, path, renames or {}, findings)
         for path, frame in zip(paths, frames, strict=True)
         if frame is not None
     ]
     if len(whole) < len(frames):
         return None
-    return _linked(dict(zip(_labels(paths), whole, strict=True)), findings)
+    return _join_tables(dict(zip(_label_files(paths), whole, strict=True)), findings)
 
 
-def parquet_path(table: Any) -> Path | None:
+def find_parquet_path(table: Any) -> Path | None:
     """Return the path of a single Parquet file, or of a folder of them; None for other tables."""
     listed = table if _are_paths(table) else [table]
     if len(listed) != 1 or not isinstance(listed[0], str | os.PathLike):
@@ -64,7 +68,7 @@ def _are_paths(table: Any) -> bool:
     )
 
 
-def _labels(paths: Sequence[Path]) -> list[str]:
+def _label_files(paths: Sequence[Path]) -> list[str]:
     """Name files as short as tells them apart."""
     for label in (lambda path: path.name.split(".")[0], lambda path: path.name, str):
         labels = [label(path) for path in paths]
@@ -73,14 +77,14 @@ def _labels(paths: Sequence[Path]) -> list[str]:
     return [f"{number}: {path}" for number, path in enumerate(paths, start=1)]
 
 
-def _linked(
-    frames: Mapping[str, pl.DataFrame], findings: Findings
+def _join_tables(
+    frames: Mapping[str, pl.DataFrame], findings: FaultsAndNotes
 ) -> tuple[pl.DataFrame, pl.Series] | None:
     """Put frames below each other, columns matched by name."""
     counts = Counter(name for frame in frames.values() for name in frame.columns)
     if max(counts.values()) == 1:
         listed = "; ".join(
-            f"{label!r} has {some(frame.columns)}" for label, frame in frames.items()
+            f"{label!r} has {list_some(frame.columns)}" for label, frame in frames.items()
         )
         findings.fault(
             f"the files have no column in common: {listed}. Rename those that match "
@@ -88,8 +92,8 @@ def _linked(
         )
         return None
     _note_unshared(frames, counts, findings)
-    mixed = _of_several_types(list(frames.values()))
-    plain = [_as_text_where(frame, mixed) for frame in frames.values()]
+    mixed = _find_mixed_columns(list(frames.values()))
+    plain = [_write_mixed_as_text(frame, mixed) for frame in frames.values()]
     source = [pl.Series([label]).new_from_index(0, frame.height) for label, frame in frames.items()]
     told = ", ".join(f"{label!r} {frame.height:,}" for label, frame in frames.items())
     findings.note(f"the records come from {len(frames)} files, in this order: {told}.")
@@ -97,7 +101,7 @@ def _linked(
 
 
 def _note_unshared(
-    frames: Mapping[str, pl.DataFrame], counts: Mapping[str, int], findings: Findings
+    frames: Mapping[str, pl.DataFrame], counts: Mapping[str, int], findings: FaultsAndNotes
 ) -> None:
     """Say which columns are not in every file, and which of another file they may be meant as."""
     for name, count in counts.items():
@@ -107,12 +111,12 @@ def _note_unshared(
         others = {other for label in lacking for other in frames[label].columns}
         unshared = [other for other in others if counts[other] < len(frames)]
         findings.note(
-            f"{name!r} is not in {some(lacking)}, where it counts as missing."
-            f"{suggestion(name, sorted(unshared))}"
+            f"{name!r} is not in {list_some(lacking)}, where it counts as missing."
+            f"{suggest(name, sorted(unshared))}"
         )
 
 
-def _of_several_types(frames: Sequence[pl.DataFrame]) -> set[str]:
+def _find_mixed_columns(frames: Sequence[pl.DataFrame]) -> set[str]:
     types: dict[str, set[pl.DataType]] = {}
     for frame in frames:
         for name, dtype in frame.schema.items():
@@ -120,7 +124,7 @@ def _of_several_types(frames: Sequence[pl.DataFrame]) -> set[str]:
     return {name for name, seen in types.items() if len(seen) > 1}
 
 
-def _as_text_where(frame: pl.DataFrame, names: set[str]) -> pl.DataFrame:
+def _write_mixed_as_text(frame: pl.DataFrame, names: set[str]) -> pl.DataFrame:
     return pl.DataFrame(
-        {column.name: as_text(column) if column.name in names else column for column in frame}
+        {column.name: write_as_text(column) if column.name in names else column for column in frame}
     )

@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from kolchin.report.report_content import Content
-from kolchin.report.wording import count, percent
+from kolchin.report.report_content import ReportContent
+from kolchin.report.wording import write_count, write_percent
 
 WORDS = {
     "unchanged": "have the same records",
@@ -40,27 +40,27 @@ class DoubtfulRow(NamedTuple):
     probability: str
 
 
-class Changes(NamedTuple):
+class ChangeSection(NamedTuple):
     """What the page says about changes."""
 
     rows: list[EventRow]
     doubtful: list[DoubtfulRow]
 
 
-def changes(content: Content) -> Changes | None:
+def make_changes(content: ReportContent) -> ChangeSection | None:
     """Return what changed; None for a table to which nothing was added."""
     if content.events is None:
         return None
     found = dict(content.events["event"].value_counts().iter_rows())
     rows = [
-        EventRow(event, count(found[event]), words)
+        EventRow(event, write_count(found[event]), words)
         for event, words in WORDS.items()
         if event in found
     ]
-    return Changes(rows, [_row(one) for one in _least_sure(content.events)])
+    return ChangeSection(rows, [_make_row(one) for one in _find_least_sure(content.events)])
 
 
-def _least_sure(events: pl.DataFrame) -> list[dict[str, Any]]:
+def _find_least_sure(events: pl.DataFrame) -> list[dict[str, Any]]:
     """Return the events that are least sure, what came together or apart first."""
     rank = pl.col("event").replace_strict(
         {event: k for k, event in enumerate(TELLING)}, default=None, return_dtype=pl.Int64
@@ -71,12 +71,12 @@ def _least_sure(events: pl.DataFrame) -> list[dict[str, Any]]:
     return known.sort("probability", "rank", "entity").head(MOST_EVENTS).to_dicts()
 
 
-def _row(event: dict[str, Any]) -> DoubtfulRow:
+def _make_row(event: dict[str, Any]) -> DoubtfulRow:
     earlier = ", ".join(map(str, event["from_entities"]))
     return DoubtfulRow(
         event["event"],
         str(event["entity"]),
         earlier or "–",
-        count(event["n_records"]),
-        percent(event["probability"]),
+        write_count(event["n_records"]),
+        write_percent(event["probability"]),
     )

@@ -4,11 +4,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kolchin.report.report_content import Content
-from kolchin.report.wording import count, percent
+from kolchin.report.report_content import ReportContent
+from kolchin.report.wording import write_count, write_percent
 
 
-class Level(NamedTuple):
+class ConfidenceLevel(NamedTuple):
     """A range of confidence, from its lower bound to the level above, and what it is called."""
 
     least: float
@@ -16,16 +16,16 @@ class Level(NamedTuple):
 
 
 LEVELS = (
-    Level(0.99, "over 99%"),
-    Level(0.95, "95 to 99%"),
-    Level(0.80, "80 to 95%"),
-    Level(0.50, "50 to 80%"),
-    Level(0.0, "under 50%"),
+    ConfidenceLevel(0.99, "over 99%"),
+    ConfidenceLevel(0.95, "95 to 99%"),
+    ConfidenceLevel(0.80, "80 to 95%"),
+    ConfidenceLevel(0.50, "50 to 80%"),
+    ConfidenceLevel(0.0, "under 50%"),
 )
 KINDS = ("in a group", "on their own")
 
 
-def confidence_rows(content: Content) -> list[dict[str, Any]]:
+def make_confidence_rows(content: ReportContent) -> list[dict[str, Any]]:
     """Return the share of records by level and by whether they have company, surest first."""
     sure = content.entities["confidence"].to_numpy()
     place = np.zeros(sure.size, dtype=np.int8)
@@ -44,7 +44,7 @@ def confidence_rows(content: Content) -> list[dict[str, Any]]:
                 "kind": kind,
                 "share": round(number / whole, 5),
                 "total": round(together / whole, 5),
-                "text": f"{percent(together / whole)}  ({count(together)})",
+                "text": f"{write_percent(together / whole)}  ({write_count(together)})",
             }
             for kind, number in zip(KINDS, own, strict=True)
         ]

@@ -6,11 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kolchin.report.report_content import ENTITY_COUNT_NAMES, Content
-from kolchin.report.wording import count, decimals, is_number, text
+from kolchin.posterior.convergence import ESS_BOUND, RHAT_BOUND
+from kolchin.report.report_content import ENTITY_COUNT_NAMES, ReportContent
+from kolchin.report.wording import is_number, write_count, write_decimals, write_text
 
-RHAT_BOUND = 1.01
-ESS_BOUND = 400
 FEWEST_DRAWS = 4
 """With fewer, nothing can be said of R-hat."""
 
@@ -46,24 +45,24 @@ class Trace(NamedTuple):
     chains: list[str]
 
 
-def verdict(content: Content) -> Verdict:
+def make_verdict(content: ReportContent) -> Verdict:
     """Return the verdict on the chains."""
     given = content.summary.get("diagnostics") or {}
-    worst, least = _known(given.get("rhat")), _known(given.get("ess"))
-    if worst is None and _n_draws(content) >= FEWEST_DRAWS:
+    worst, least = _read_number(given.get("rhat")), _read_number(given.get("ess"))
+    if worst is None and _count_draws(content) >= FEWEST_DRAWS:
         # JSON has no infinity: runs that are each stuck at a value of their own.
         worst = float("inf")
     converged = bool(given.get("converged", False))
     return Verdict(
         converged=converged,
-        title=_title(converged, bool(content.summary.get("cautions"))),
-        reasons=[_agreement(worst), _worth(least)],
-        advice=[] if converged else _advice(worst, least),
-        rows=_rows(given),
+        title=_write_title(converged, bool(content.summary.get("cautions"))),
+        reasons=[_describe_agreement(worst), _describe_worth(least)],
+        advice=[] if converged else _write_advice(worst, least),
+        rows=_make_rows(given),
     )
 
 
-def _title(converged: bool, has_cautions: bool) -> str:
+def _write_title(converged: bool, has_cautions: bool) -> str:
     """Say whether the numbers can be relied on; agreeing runs may agree on something doubtful."""
     if not converged:
         return "Not stable yet: take the numbers as a draft"
@@ -72,16 +71,18 @@ def _title(converged: bool, has_cautions: bool) -> str:
     return "The result is stable"
 
 
-def traces(content: Content) -> list[Trace]:
+def make_traces(content: ReportContent) -> list[Trace]:
     """Return the trace plots, thinned so that their size does not depend on the run's length."""
     return [
-        Trace(f"trace-{k}", _NAMES.get(name, text(name, 60)), *_thinned(np.asarray(draws)))
+        Trace(
+            f"trace-{k}", _NAMES.get(name, write_text(name, 60)), *_thin_traces(np.asarray(draws))
+        )
         for k, (name, draws) in enumerate(list(content.traces.items())[:MOST_TRACES])
         if np.asarray(draws).size
     ]
 
 
-def _thinned(draws: NDArray[Any]) -> tuple[list[dict[str, Any]], list[str]]:
+def _thin_traces(draws: NDArray[Any]) -> tuple[list[dict[str, Any]], list[str]]:
     """Return a row a draw, with a column a chain."""
     chains = draws.reshape(draws.shape[0], draws.shape[1], -1)[:MOST_CHAINS, :, 0]
     most = MOST_POINTS // len(chains)
@@ -89,37 +90,38 @@ def _thinned(draws: NDArray[Any]) -> tuple[list[dict[str, Any]], list[str]]:
     names = [f"run {c + 1}" for c in range(len(chains))]
     rows = [
         {"draw": int(t) + 1}
-        | {name: _rounded(x) for name, x in zip(names, chains[:, t], strict=True)}
+        | {name: _round_number(x) for name, x in zip(names, chains[:, t], strict=True)}
         for t in kept
     ]
     return rows, names
 
 
-def _rounded(value: Any) -> float | None:
+def _round_number(value: Any) -> float | None:
     return float(f"{value:.5g}") if np.isfinite(value) else None
 
 
-def _agreement(rhat: float | None) -> str:
+def _describe_agreement(rhat: float | None) -> str:
     if rhat is None:
         return "There are too few draws to tell whether the independent runs agree."
     if rhat < RHAT_BOUND:
         return (
-            f"The independent runs agree (R-hat {decimals(rhat)}; below {RHAT_BOUND} is good): "
+            f"The independent runs agree (R-hat {write_decimals(rhat)}; below "
+            f"{RHAT_BOUND} is good): "
             "each started elsewhere and all arrived at the same answer."
         )
-    size = f"R-hat {decimals(rhat)}" if is_number(rhat) else "R-hat without bound"
+    size = f"R-hat {write_decimals(rhat)}" if is_number(rhat) else "R-hat without bound"
     return (
         f"The independent runs do not agree yet ({size}; it should be below {RHAT_BOUND}): they "
         "started apart, and each still tells a story of its own."
     )
 
 
-def _worth(ess: float | None) -> str:
+def _describe_worth(ess: float | None) -> str:
     if ess is None:
         return "How precise the numbers are cannot be told from so few draws."
     enough = ess >= ESS_BOUND
     return (
-        f"The draws are worth {count(ess)} independent ones (effective sample size; "
+        f"The draws are worth {write_count(ess)} independent ones (effective sample size; "
         f"{ESS_BOUND} or more is good), which is "
         + (
             "enough for the intervals shown."
@@ -129,7 +131,7 @@ def _worth(ess: float | None) -> str:
     )
 
 
-def _advice(rhat: float | None, ess: float | None) -> list[str]:
+def _write_advice(rhat: float | None, ess: float | None) -> list[str]:
     advice = [
         "Draw more: “kolchin resume” with the run's directory goes on where this run stopped; "
         "nothing is lost. Twice as many draws is a sensible next step.",
@@ -144,18 +146,22 @@ def _advice(rhat: float | None, ess: float | None) -> list[str]:
     return advice
 
 
-def _rows(given: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+def _make_rows(given: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """Return quantity, R-hat and effective size where they are given by quantity."""
     quantities = given.get("quantities") or {}
     return [
-        (_NAMES.get(name, text(name, 60)), decimals(each.get("rhat")), count(each.get("ess")))
+        (
+            _NAMES.get(name, write_text(name, 60)),
+            write_decimals(each.get("rhat")),
+            write_count(each.get("ess")),
+        )
         for name, each in list(quantities.items())[:MOST_ROWS]
     ]
 
 
-def _n_draws(content: Content) -> int:
+def _count_draws(content: ReportContent) -> int:
     return max((np.asarray(draws).shape[1] for draws in content.traces.values()), default=0)
 
 
-def _known(value: Any) -> float | None:
+def _read_number(value: Any) -> float | None:
     return float(value) if is_number(value) else None

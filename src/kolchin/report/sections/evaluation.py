@@ -2,8 +2,14 @@
 
 from typing import Any, NamedTuple
 
-from kolchin.report.report_content import Content
-from kolchin.report.wording import count, counted, decimals, is_number, percent
+from kolchin.report.report_content import ReportContent
+from kolchin.report.wording import (
+    is_number,
+    write_count,
+    write_counted,
+    write_decimals,
+    write_percent,
+)
 
 _MEASURES = {
     "precision": ("Precision", "of the pairs linked, the share that is right"),
@@ -29,14 +35,14 @@ class Measure(NamedTuple):
     interval: str
 
 
-class Evaluation(NamedTuple):
+class EvaluationSection(NamedTuple):
     """How the result compares with the truth."""
 
     sentences: list[str]
     measures: list[Measure]
 
 
-def evaluation(content: Content) -> Evaluation | None:
+def make_evaluation(content: ReportContent) -> EvaluationSection | None:
     """Return the comparison with the truth, if it was given."""
     given = content.summary.get("evaluation")
     if not given:
@@ -44,14 +50,14 @@ def evaluation(content: Content) -> Evaluation | None:
     listed = given.get("point_estimate") or {}
     drawn = given.get("posterior") or {}
     measures = [
-        _measure(*words, listed.get(name), drawn.get(name))
+        _make_measure(*words, listed.get(name), drawn.get(name))
         for name, words in _MEASURES.items()
         if name in listed or name in drawn
     ]
-    return Evaluation(_sentences(listed), measures)
+    return EvaluationSection(_write_sentences(listed), measures)
 
 
-def calibration_rows(content: Content) -> list[dict[str, Any]]:
+def make_calibration_rows(content: ReportContent) -> list[dict[str, Any]]:
     """Return the points of the reliability plot."""
     if content.calibration is None:
         return []
@@ -61,39 +67,44 @@ def calibration_rows(content: Content) -> list[dict[str, Any]]:
             "true": round(float(row["share_true"]), 4),
             "low": round(float(row["low"]), 4),
             "high": round(float(row["high"]), 4),
-            "tip": f"{counted(row['n_pairs'], 'pair')} with a mean probability of "
-            f"{percent(row['mean_probability'])}: {percent(row['share_true'])} are true",
+            "tip": f"{write_counted(row['n_pairs'], 'pair')} with a mean probability of "
+            f"{write_percent(row['mean_probability'])}: "
+            f"{write_percent(row['share_true'])} are true",
         }
         for row in content.calibration.iter_rows(named=True)
         if row["n_pairs"] and is_number(row["share_true"])
     ]
 
 
-def _sentences(listed: dict[str, Any]) -> list[str]:
+def _write_sentences(listed: dict[str, Any]) -> list[str]:
     sentences = []
     if is_number(listed.get("precision")) and is_number(listed.get("recall")):
         sentences.append(
-            f"Of the pairs that the list links, {percent(listed['precision'])} are truly the same; "
-            f"of all pairs that are truly the same, it finds {percent(listed['recall'])}."
+            f"Of the pairs that the list links, {write_percent(listed['precision'])} "
+            "are truly the same; "
+            f"of all pairs that are truly the same, it finds {write_percent(listed['recall'])}."
         )
     if is_number(listed.get("n_clusters")) and is_number(listed.get("n_true_clusters")):
         found, true = listed["n_clusters"], listed["n_true_clusters"]
         sentences.append(
-            f"It has {counted(found, 'entity', 'entities')}; in truth there are {count(true)}."
+            f"It has {write_counted(found, 'entity', 'entities')}; in truth there are "
+            f"{write_count(true)}."
         )
     if listed.get("n_unknown"):
-        sentences.append(f"{counted(listed['n_unknown'], 'record')} of unknown truth are left out.")
+        sentences.append(
+            f"{write_counted(listed['n_unknown'], 'record')} of unknown truth are left out."
+        )
     return sentences
 
 
-def _measure(name: str, meaning: str, listed: Any, drawn: Any) -> Measure:
+def _make_measure(name: str, meaning: str, listed: Any, drawn: Any) -> Measure:
     summary = drawn if isinstance(drawn, dict) else {"mean": drawn}
     low, high = summary.get("q05"), summary.get("q95")
     known = is_number(low) and is_number(high)
     return Measure(
         name=name,
         meaning=meaning,
-        listed=decimals(listed),
-        mean=decimals(summary.get("mean")),
-        interval=f"{decimals(low)} to {decimals(high)}" if known else "",
+        listed=write_decimals(listed),
+        mean=write_decimals(summary.get("mean")),
+        interval=f"{write_decimals(low)} to {write_decimals(high)}" if known else "",
     )

@@ -5,8 +5,15 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from kolchin.report.report_content import Content
-from kolchin.report.wording import chart_label, count, is_number, percent, signed, text
+from kolchin.report.report_content import ReportContent
+from kolchin.report.wording import (
+    is_number,
+    write_chart_label,
+    write_count,
+    write_percent,
+    write_signed,
+    write_text,
+)
 
 LIKELY = 0.5
 """Links more probable than this are called likely."""
@@ -28,26 +35,26 @@ class FieldRow(NamedTuple):
     missing: str
 
 
-def field_rows(content: Content) -> list[FieldRow]:
+def make_field_rows(content: ReportContent) -> list[FieldRow]:
     """Return the columns of the input, the used ones first."""
-    means = {row["name"]: row["mean"] for row in evidence(content)}
+    means = {row["name"]: row["mean"] for row in summarise_evidence(content)}
     ordered = content.fields.sort("used", descending=True, maintain_order=True)
     return [
         FieldRow(
-            name=text(row["column"], 60),
-            kind=text(row["kind"] or "", 40),
+            name=write_text(row["column"], 60),
+            kind=write_text(row["kind"] or "", 40),
             used=bool(row["used"]),
-            why=text(row["why"] or ""),
-            mean_bits=signed(means.get(row["column"])),
-            possible_bits=signed(_bits_of_agreement(row)).lstrip("+"),
-            distinct=count(row["distinct"]),
-            missing=percent(row["missing"]),
+            why=write_text(row["why"] or ""),
+            mean_bits=write_signed(means.get(row["column"])),
+            possible_bits=write_signed(_read_agreement_bits(row)).lstrip("+"),
+            distinct=write_count(row["distinct"]),
+            missing=write_percent(row["missing"]),
         )
         for row in ordered.head(MOST_ROWS).iter_rows(named=True)
     ]
 
 
-def _bits_of_agreement(row: Mapping[str, Any]) -> float | None:
+def _read_agreement_bits(row: Mapping[str, Any]) -> float | None:
     """Return what agreement tells where both records have a value; ``bits`` counts gaps in."""
     bits, missing = row["bits"], row["missing"]
     if not is_number(bits) or not is_number(missing) or missing >= 1:
@@ -55,7 +62,7 @@ def _bits_of_agreement(row: Mapping[str, Any]) -> float | None:
     return float(bits / (1 - missing) ** 2)
 
 
-def evidence(content: Content) -> list[dict[str, Any]]:
+def summarise_evidence(content: ReportContent) -> list[dict[str, Any]]:
     """Return the mean and the middle four fifths of a field's bits on likely links."""
     likely = content.links["probability"] > LIKELY
     rows = []
@@ -70,27 +77,27 @@ def evidence(content: Content) -> list[dict[str, Any]]:
     return rows
 
 
-def evidence_bars(content: Content) -> list[dict[str, Any]]:
+def make_evidence_bars(content: ReportContent) -> list[dict[str, Any]]:
     """Return the fields that say most for likely links, ready to be drawn."""
-    rows = sorted(evidence(content), key=lambda row: -abs(row["mean"]))[:MOST_BARS]
+    rows = sorted(summarise_evidence(content), key=lambda row: -abs(row["mean"]))[:MOST_BARS]
     return [
-        {"label": chart_label(row["name"])}
+        {"label": write_chart_label(row["name"])}
         | {key: round(float(row[key]), 3) for key in ("low", "mean", "high")}
         for row in sorted(rows, key=lambda row: -row["mean"])
     ]
 
 
-def in_words(content: Content) -> str:
+def describe_fields(content: ReportContent) -> str:
     """Say which fields carry the evidence."""
-    rows = sorted(evidence(content), key=lambda row: -row["mean"])
+    rows = sorted(summarise_evidence(content), key=lambda row: -row["mean"])
     if not rows:
         return "There are no likely links, so no field has spoken for one."
     best, whole = rows[0], sum(row["mean"] for row in rows)
     sentence = (
-        f"On a likely link the fields together give {signed(whole)} bits on average; "
-        f"{text(best['name'], 60)} gives the most ({signed(best['mean'])})"
+        f"On a likely link the fields together give {write_signed(whole)} bits on average; "
+        f"{write_text(best['name'], 60)} gives the most ({write_signed(best['mean'])})"
     )
     worst = rows[-1]
     if worst is not best:
-        sentence += f", {text(worst['name'], 60)} the least ({signed(worst['mean'])})"
+        sentence += f", {write_text(worst['name'], 60)} the least ({write_signed(worst['mean'])})"
     return sentence + "."

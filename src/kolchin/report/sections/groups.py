@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from kolchin.report.report_content import Content
-from kolchin.report.sections.pairs import Piece, marked
-from kolchin.report.wording import count, percent, text
+from kolchin.report.report_content import ReportContent
+from kolchin.report.sections.pairs import Piece, mark_differences
+from kolchin.report.wording import write_count, write_percent, write_text
 
 LARGEST, SURE, DOUBTFUL = 3, 5, 5
 """How many groups of each kind are shown."""
@@ -29,14 +29,14 @@ class Cell(NamedTuple):
     pieces: list[Piece]
 
 
-class Record(NamedTuple):
+class RecordRow(NamedTuple):
     """A record of a group by its id, and its values."""
 
     record: str
     cells: list[Cell]
 
 
-class Group(NamedTuple):
+class GroupTable(NamedTuple):
     """Records that the list has as one entity."""
 
     entity: str
@@ -44,19 +44,19 @@ class Group(NamedTuple):
     confidence: str
     differing: str
     columns: list[str]
-    records: list[Record]
+    records: list[RecordRow]
     n_more: int
 
 
-class Shelf(NamedTuple):
+class GroupShelf(NamedTuple):
     """Groups of one kind."""
 
     title: str
     words: str
-    groups: list[Group]
+    groups: list[GroupTable]
 
 
-def shelves(content: Content) -> list[Shelf]:
+def make_shelves(content: ReportContent) -> list[GroupShelf]:
     """Return the groups to show, by kind; none where every record is on its own."""
     known = (
         content.entities.with_row_index("row")
@@ -71,52 +71,59 @@ def shelves(content: Content) -> list[Shelf]:
     doubtful = known.filter(pl.col("confidence") < SURE_FROM).sort("confidence", "entity")
     sample = sure.sample(min(SURE, sure.height), seed=SAMPLE_SEED).sort("entity")
     found = [
-        Shelf("Least sure", "Where a look is worth most.", _groups(content, doubtful, DOUBTFUL)),
-        Shelf(
-            "Sure",
-            f"Picked at random from {count(sure.height)} that are at least 99% sure.",
-            _groups(content, sample, SURE),
+        GroupShelf(
+            "Least sure", "Where a look is worth most.", _make_groups(content, doubtful, DOUBTFUL)
         ),
-        Shelf("Largest", "The most records.", _groups(content, largest, LARGEST)),
+        GroupShelf(
+            "Sure",
+            f"Picked at random from {write_count(sure.height)} that are at least 99% sure.",
+            _make_groups(content, sample, SURE),
+        ),
+        GroupShelf("Largest", "The most records.", _make_groups(content, largest, LARGEST)),
     ]
     return [shelf for shelf in found if shelf.groups]
 
 
-def _groups(content: Content, known: pl.DataFrame, most: int) -> list[Group]:
+def _make_groups(content: ReportContent, known: pl.DataFrame, most: int) -> list[GroupTable]:
     return [
-        _group(content, entity, rows, confidence)
+        _make_group(content, entity, rows, confidence)
         for entity, rows, confidence in known.head(most).iter_rows()
     ]
 
 
-def _group(content: Content, entity: int, rows: Sequence[int], confidence: float) -> Group:
+def _make_group(
+    content: ReportContent, entity: int, rows: Sequence[int], confidence: float
+) -> GroupTable:
     """Return some records of a group; values are marked where they differ from the usual one."""
     shown = list(rows[:MOST_RECORDS])
-    names, used = _columns(content), set(content.compared.values())
+    names, used = _choose_columns(content), set(content.compared.values())
     values = content.values.rows(shown)
     columns = [values.to_series(values.columns.index(name)).to_list() for name in names]
-    usual = [_usual(column) for column in columns]
+    usual = [_find_usual(column) for column in columns]
     ids = content.entities["record"].gather(shown).to_list()
     differing = [
         name
         for name, column in zip(names, columns, strict=True)
         if name in used and len(set(column) - {None}) > 1
     ]
-    return Group(
+    return GroupTable(
         entity=str(entity),  # as it is typed after 'kolchin entity'
-        size=count(len(rows)),
-        confidence=percent(confidence),
-        differing=_listed(differing),
-        columns=[text(name, 60) for name in names],
+        size=write_count(len(rows)),
+        confidence=write_percent(confidence),
+        differing=_list_names(differing),
+        columns=[write_text(name, 60) for name in names],
         records=[
-            Record(text(record, 60), [_cell(*cell) for cell in zip(names, row, usual, strict=True)])
+            RecordRow(
+                write_text(record, 60),
+                [_make_cell(*cell) for cell in zip(names, row, usual, strict=True)],
+            )
             for record, row in zip(ids, zip(*columns, strict=True), strict=True)
         ],
         n_more=len(rows) - len(shown),
     )
 
 
-def _columns(content: Content) -> list[str]:
+def _choose_columns(content: ReportContent) -> list[str]:
     """Return the columns to show: those that were compared first, and no identifiers."""
     used = [name for name in content.compared.values() if name in content.values.columns]
     numbers = content.fields.filter(pl.col("kind").is_in(NUMBERS))["column"].to_list()
@@ -124,21 +131,23 @@ def _columns(content: Content) -> list[str]:
     return [*used, *others][:MOST_COLUMNS]
 
 
-def _usual(column: Iterable[Any]) -> Any:
+def _find_usual(column: Iterable[Any]) -> Any:
     counts = Counter(value for value in column if value is not None)
     return max(counts, key=lambda value: counts[value]) if counts else None
 
 
-def _cell(name: str, value: Any, usual: Any) -> Cell:
-    label = text(name, 60)
+def _make_cell(name: str, value: Any, usual: Any) -> Cell:
+    label = write_text(name, 60)
     if value is None:
         return Cell(label, [])
     if value == usual:
-        return Cell(label, [Piece(text(str(value), LONGEST), False)])
-    return Cell(label, marked(text(str(value), LONGEST), text(str(usual), LONGEST))[0])
+        return Cell(label, [Piece(write_text(str(value), LONGEST), False)])
+    return Cell(
+        label, mark_differences(write_text(str(value), LONGEST), write_text(str(usual), LONGEST))[0]
+    )
 
 
-def _listed(names: Sequence[str], most: int = 4) -> str:
-    shown = [text(name, 60) for name in names[:most]]
+def _list_names(names: Sequence[str], most: int = 4) -> str:
+    shown = [write_text(name, 60) for name in names[:most]]
     more = [f"{len(names) - most} more"] if len(names) > most else []
     return ", ".join(shown + more)

@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kolchin.report.report_content import ENTITY_COUNT_NAMES, Content
-from kolchin.report.sections.pairs import n_undecided
-from kolchin.report.wording import count, counted, is_number, percent
+from kolchin.report.report_content import ENTITY_COUNT_NAMES, ReportContent
+from kolchin.report.sections.pairs import count_undecided
+from kolchin.report.wording import is_number, write_count, write_counted, write_percent
 
 SURE = 0.9
 """A record is called sure when its group is this probable."""
@@ -31,24 +31,24 @@ class Headline(NamedTuple):
     listed: str
 
 
-def headline(content: Content) -> Headline:
+def make_headline(content: ReportContent) -> Headline:
     """Return the headline."""
-    found = _entity_count(content)
+    found = _read_entity_count(content)
     n_records = content.n_records
     mean = found["mean"]
     return Headline(
-        entities=count(mean),
-        interval=_between(found["q05"], found["q95"]),
-        records=count(n_records),
-        duplicates=count(n_records - mean),
-        duplicates_interval=_between(n_records - found["q95"], n_records - found["q05"]),
-        sure=percent(_share_sure(content)),
-        paragraph=_paragraph(content, found),
-        listed=_listed(content, found),
+        entities=write_count(mean),
+        interval=_write_interval(found["q05"], found["q95"]),
+        records=write_count(n_records),
+        duplicates=write_count(n_records - mean),
+        duplicates_interval=_write_interval(n_records - found["q95"], n_records - found["q05"]),
+        sure=write_percent(_measure_share_sure(content)),
+        paragraph=_write_paragraph(content, found),
+        listed=_describe_list(content, found),
     )
 
 
-def entity_draws(content: Content) -> NDArray[np.float64]:
+def read_entity_draws(content: ReportContent) -> NDArray[np.float64]:
     """Return the drawn numbers of entities, or none if the traces lack them."""
     for name in ENTITY_COUNT_NAMES:
         if name in content.traces:
@@ -56,12 +56,12 @@ def entity_draws(content: Content) -> NDArray[np.float64]:
     return np.empty(0)
 
 
-def entity_histogram(content: Content) -> list[dict[str, Any]]:
+def count_entity_draws(content: ReportContent) -> list[dict[str, Any]]:
     """Return start, end, share and whether inside the interval, a row a bar."""
-    draws = entity_draws(content)
+    draws = read_entity_draws(content)
     if draws.size < 2 or np.ptp(draws) == 0:
         return []
-    found = _entity_count(content)
+    found = _read_entity_count(content)
     low, high = int(draws.min()), int(draws.max())
     width = -(-(high - low + 1) // MOST_BARS)
     edges = np.arange(low, high + width + 1, width)
@@ -78,34 +78,35 @@ def entity_histogram(content: Content) -> list[dict[str, Any]]:
     ]
 
 
-def size_rows(content: Content) -> list[dict[str, Any]]:
+def make_size_rows(content: ReportContent) -> list[dict[str, Any]]:
     """Return the sizes that probably occur, the smallest first, each with its interval."""
     rows = []
-    for row in _shown_sizes(content).iter_rows(named=True):
-        label = counted(row["size"], "record")
-        words = f"{count(row['mean'])}  ({_dash(row['q05'], row['q95'])})"
+    for row in _choose_sizes(content).iter_rows(named=True):
+        label = write_counted(row["size"], "record")
+        words = f"{write_count(row['mean'])}  ({_write_range(row['q05'], row['q95'])})"
         bounds = {key: round(float(row[key]), 2) for key in ("mean", "q05", "q95")}
         rows.append({"label": label, "text": words} | bounds)
     return rows
 
 
-def sizes_left_out(content: Content) -> str:
+def describe_left_out(content: ReportContent) -> str:
     """Say what the chart of sizes does not show."""
-    more = content.sizes.join(_shown_sizes(content), on="size", how="anti")
+    more = content.sizes.join(_choose_sizes(content), on="size", how="anti")
     if more.height == 0 or more["mean"].sum() < 0.5:
         return ""
     return (
-        f"Not drawn: about {counted(more['mean'].sum(), 'entity', 'entities')} of other sizes, "
-        f"up to {counted(more['size'].max(), 'record')}."
+        "Not drawn: about "
+        f"{write_counted(more['mean'].sum(), 'entity', 'entities')} of other sizes, "
+        f"up to {write_counted(more['size'].max(), 'record')}."
     )
 
 
-def _shown_sizes(content: Content) -> pl.DataFrame:
+def _choose_sizes(content: ReportContent) -> pl.DataFrame:
     likely = (pl.col("q95") >= 0.5) | (pl.col("mean") >= 0.5)
     return content.sizes.filter(likely).sort("size").head(MOST_SIZES)
 
 
-def _entity_count(content: Content) -> Mapping[str, float]:
+def _read_entity_count(content: ReportContent) -> Mapping[str, float]:
     """Return the posterior of the number of entities; without one, what the list holds."""
     listed = float(content.entities["entity"].n_unique())
     given = content.summary.get("n_entities") or {}
@@ -113,44 +114,52 @@ def _entity_count(content: Content) -> Mapping[str, float]:
     return {key: float(v) if is_number(v) else listed for key, v in found.items()}
 
 
-def _paragraph(content: Content, found: Mapping[str, float]) -> list[str]:
+def _write_paragraph(content: ReportContent, found: Mapping[str, float]) -> list[str]:
     n_records, mean = content.n_records, found["mean"]
     if n_records == 0:
         return ["The table has no records."]
     repeated = n_records - mean
     doubts = content.summary.get("doubts") or []
     return [
-        f"The {counted(n_records, 'record')} describe about {counted(mean, 'entity', 'entities')}; "
+        f"The {write_counted(n_records, 'record')} describe about "
+        f"{write_counted(mean, 'entity', 'entities')}; "
         + (
             "nearly every draw has this number."
             if _is_sharp(found)
             else "with 90% probability the true number lies "
-            f"{_between(found['q05'], found['q95'])}."
+            f"{_write_interval(found['q05'], found['q95'])}."
         ),
         (
-            f"So {percent(repeated / n_records)} of the records repeat an entity that the table "
+            f"So {write_percent(repeated / n_records)} of the records repeat an "
+            "entity that the table "
             "already has."
             if repeated >= 0.5
             else "So no record was found to repeat another."
         ),
-        f"{percent(_share_sure(content))} of the records are in a group that is at least "
-        f"{percent(SURE)} sure.",
-        _open_pairs_in_words(n_undecided(content)),
+        f"{write_percent(_measure_share_sure(content))} of the records are in a "
+        "group that is at least "
+        f"{write_percent(SURE)} sure.",
+        _describe_open_pairs(count_undecided(content)),
         *(str(doubt["sentence"]) for doubt in doubts),
     ]
 
 
-def _open_pairs_in_words(n_pairs: int) -> str:
+def _describe_open_pairs(n_pairs: int) -> str:
     if n_pairs == 0:
         return "No pair of records is undecided."
     verb = "is" if n_pairs == 1 else "are"
-    return f"{counted(n_pairs, 'pair')} of records {verb} undecided; the closest are shown below."
+    return (
+        f"{write_counted(n_pairs, 'pair')} of records {verb} undecided; the "
+        "closest are shown below."
+    )
 
 
-def _listed(content: Content, found: Mapping[str, float]) -> str:
+def _describe_list(content: ReportContent, found: Mapping[str, float]) -> str:
     """Say how many entities the list has, and why that may lie outside the interval."""
     listed = content.entities["entity"].n_unique()
-    sentence = f"The list that goes with this report has {counted(listed, 'entity', 'entities')}"
+    sentence = (
+        f"The list that goes with this report has {write_counted(listed, 'entity', 'entities')}"
+    )
     if round(found["q05"]) <= listed <= round(found["q95"]):
         return sentence + "."
     word = "apart" if listed > found["mean"] else "together"
@@ -160,20 +169,24 @@ def _listed(content: Content, found: Mapping[str, float]) -> str:
     )
 
 
-def _share_sure(content: Content) -> float | None:
+def _measure_share_sure(content: ReportContent) -> float | None:
     share = (content.entities["confidence"] >= SURE).mean()
     return float(share) if isinstance(share, int | float) else None
 
 
 def _is_sharp(found: Mapping[str, float]) -> bool:
-    return count(found["q05"]) == count(found["q95"])
+    return write_count(found["q05"]) == write_count(found["q95"])
 
 
-def _between(low: float, high: float) -> str:
-    if count(low) == count(high):
+def _write_interval(low: float, high: float) -> str:
+    if write_count(low) == write_count(high):
         return "in nearly every draw"
-    return f"between {count(low)} and {count(high)}"
+    return f"between {write_count(low)} and {write_count(high)}"
 
 
-def _dash(low: float, high: float) -> str:
-    return count(low) if count(low) == count(high) else f"{count(low)}–{count(high)}"
+def _write_range(low: float, high: float) -> str:
+    return (
+        write_count(low)
+        if write_count(low) == write_count(high)
+        else f"{write_count(low)}–{write_count(high)}"
+    )

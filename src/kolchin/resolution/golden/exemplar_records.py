@@ -22,8 +22,8 @@ from kolchin.model import Model
 from kolchin.parameters import FloatArray, IntArray
 from kolchin.posterior import Posterior
 from kolchin.records import Compared
-from kolchin.records.columns.distinct_values import coded
-from kolchin.resolution.results.explanation import pair_bits
+from kolchin.records.columns.distinct_values import encode_column
+from kolchin.resolution.results.explanation import compute_pair_bits
 
 LEAST_SHARE = 0.002
 """Fields that are replaced at once in fewer of an entity's pairs do not move together."""
@@ -35,7 +35,7 @@ LEAST_CHANCE = 1e-300
 SWAPPED = "swapped"
 
 
-def blocks_of(names: Sequence[str], dependence: Mapping[str, Any]) -> list[tuple[str, ...]]:
+def find_field_blocks(names: Sequence[str], dependence: Mapping[str, Any]) -> list[tuple[str, ...]]:
     """Return the fields that come from one record, in the order of the table; most are alone.
 
     Those are sets that are replaced at once, the most frequent first, then couples that unrelated
@@ -59,7 +59,7 @@ def blocks_of(names: Sequence[str], dependence: Mapping[str, Any]) -> list[tuple
     return list(dict.fromkeys(block.values()))
 
 
-def meanings(model: Model, place: int) -> NDArray[np.int32]:
+def number_meanings(model: Model, place: int) -> NDArray[np.int32]:
     """Return a number a record, -1 for none: the same where values are exactly the same.
 
     Telephone numbers are the same by their digits, dates whatever their form, and so on.
@@ -69,46 +69,46 @@ def meanings(model: Model, place: int) -> NDArray[np.int32]:
     kind = KINDS.get(type(field)) if isinstance(field, Compared) else None
     if kind is None or getattr(field, "comparator", None) is not None:
         return codes
-    form = coded(kind.forms_of(list(records.vocabularies[place]))).codes
+    form = encode_column(kind.forms_of(list(records.vocabularies[place]))).codes
     return np.append(form, np.int32(-1))[codes]
 
 
-def log_weights(
+def weigh_exemplars(
     model: Model, posterior: Posterior, groups: Sequence[NDArray[np.int64]]
 ) -> FloatArray:
     """Return, by record and field, the log of how well the others of its group fit to it.
 
     A field that a record does not show has no weight of its own: 0.
     """
-    pairs = _pairs_within(groups)
+    pairs = _list_pairs(groups)
     both = np.concatenate([pairs, pairs[:, ::-1]])
-    evidence = _evidence(model, posterior, both)
+    evidence = _sum_evidence(model, posterior, both)
     columns = [np.bincount(both[:, 1], one, minlength=model.n_records) for one in evidence.T]
     return np.column_stack(columns)
 
 
-def _pairs_within(groups: Sequence[NDArray[np.int64]]) -> IntArray:
+def _list_pairs(groups: Sequence[NDArray[np.int64]]) -> IntArray:
     """Return the pairs of records of each group; of a large one, those among some of them."""
     found = [np.empty((0, 2), dtype=np.int64)]
     for members in groups:
-        few = members[compared_members(members.size)]
+        few = members[mark_compared_members(members.size)]
         one, two = np.triu_indices(few.size, 1)
         found.append(np.column_stack([few[one], few[two]]))
     return np.concatenate(found)
 
 
-def compared_members(size: int) -> IntArray:
+def mark_compared_members(size: int) -> IntArray:
     """Return which of so many records are compared with each other."""
     places = np.linspace(0, size - 1, min(size, MOST_MEMBERS))
     result: IntArray = np.unique(places.astype(np.int64))
     return result
 
 
-def _evidence(model: Model, posterior: Posterior, pairs: IntArray) -> FloatArray:
+def _sum_evidence(model: Model, posterior: Posterior, pairs: IntArray) -> FloatArray:
     """Return the log of m over u of the first record of each pair against the second, by field."""
     comparisons = model.comparisons
     if comparisons is None or "m" not in posterior.parameters:
-        result: FloatArray = pair_bits(model, posterior, pairs) * np.log(2)
+        result: FloatArray = compute_pair_bits(model, posterior, pairs) * np.log(2)
         return result
     levels = comparisons.levels_of(pairs)
     codes = model.records.codes
@@ -127,11 +127,11 @@ def _evidence(model: Model, posterior: Posterior, pairs: IntArray) -> FloatArray
     for f, names in enumerate(comparisons.level_names):
         chances = fitted[first : first + len(names)]
         first += len(names)
-        result[:, f] = _log_ratio(model, comparisons, f, levels[:, f], a[:, f], chances)
+        result[:, f] = _compute_log_ratio(model, comparisons, f, levels[:, f], a[:, f], chances)
     return result
 
 
-def _log_ratio(
+def _compute_log_ratio(
     model: Model,
     comparisons: Comparisons,
     field: int,

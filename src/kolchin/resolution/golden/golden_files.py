@@ -5,7 +5,8 @@ from pathlib import Path
 import polars as pl
 from polars import selectors
 
-from kolchin.resolution.results.database_tables import KEPT_RULES
+from kolchin.records.faults_and_notes import list_some
+from kolchin.resolution.golden.golden_rules import KEPT_RULES, GoldenRules
 from kolchin.resolution.results.result import Result
 from kolchin.resolution.running.directory import RunDirectory
 
@@ -32,4 +33,7 @@ def write_golden(path: Path, rules: Path | None = None) -> list[str]:
         told.append(f"The rules are kept in {kept}, and hold until others are given.")
     elif used is not None:
         told.append(f"By the rules in {kept}.")
+        gone = GoldenRules.read(used, result._given, kept=True).gone
+        if gone:
+            told.append(f"Overrides of records that are gone were left out: {list_some(gone)}.")
     return told

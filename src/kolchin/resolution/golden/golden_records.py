@@ -11,13 +11,13 @@ from kolchin.model import Model
 from kolchin.parameters import FloatArray, IntArray
 from kolchin.posterior import Posterior
 from kolchin.resolution.golden.exemplar_records import (
-    blocks_of,
-    compared_members,
-    log_weights,
-    meanings,
+    find_field_blocks,
+    mark_compared_members,
+    number_meanings,
+    weigh_exemplars,
 )
-from kolchin.resolution.golden.golden_rules import PROBABLE, Rules, Scores
-from kolchin.resolution.tables.input_table import Input
+from kolchin.resolution.golden.golden_rules import PROBABLE, GoldenRules, RuleScores
+from kolchin.resolution.tables.input_table import InputTable
 
 OWN = ("entity", "n_records")
 VALUES = {
@@ -31,14 +31,14 @@ VALUES = {
 """The columns of the values that entities have."""
 
 
-class Golden(NamedTuple):
+class GoldenRecords(NamedTuple):
     """The golden records, and all values of the fields in which an entity has several."""
 
     records: pl.DataFrame
     values: pl.DataFrame
 
 
-class Column(NamedTuple):
+class GoldenColumn(NamedTuple):
     """A column by record: a number for each meaning, -1 for none, the text, and its weights.
 
     ``known`` says whether the weights are the model's; ``common`` how many records have a meaning.
@@ -58,7 +58,7 @@ class Column(NamedTuple):
         return result
 
 
-class Cells:
+class GoldenCells:
     """The chosen row and the probability of each entity, by column."""
 
     def __init__(self, names: Sequence[str], n_entities: int) -> None:
@@ -70,36 +70,36 @@ class Cells:
 def make_golden(
     model: Model,
     posterior: Posterior,
-    given: Input,
+    given: InputTable,
     labels: NDArray[np.int64],
     dependence: Mapping[str, Any],
-    rules: Rules,
-) -> Golden:
+    rules: GoldenRules,
+) -> GoldenRecords:
     """Choose the value of each field for each entity."""
     order = np.argsort(labels, kind="stable")
     groups = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
     several = [members for members in groups if members.size > 1]
     names = [*given.records.names, *rules.columns_beside(given)]
-    weights = log_weights(model, posterior, several)
-    columns = {name: _column(model, given, name, weights) for name in names}
-    cells = Cells(names, len(groups))
-    scores = Scores(rules, given)
-    for block in _by_rule(blocks_of(names, dependence), rules):
+    weights = weigh_exemplars(model, posterior, several)
+    columns = {name: _make_column(model, given, name, weights) for name in names}
+    cells = GoldenCells(names, len(groups))
+    scores = RuleScores(rules, given)
+    for block in _divide_by_rule(find_field_blocks(names, dependence), rules):
         _fill_block(block, columns, groups, scores, cells)
-    return Golden(_table(given, groups, columns, cells, rules), _values(cells))
+    return GoldenRecords(_make_table(given, groups, columns, cells, rules), _make_values(cells))
 
 
-def _column(model: Model, given: Input, name: str, weights: FloatArray) -> Column:
+def _make_column(model: Model, given: InputTable, name: str, weights: FloatArray) -> GoldenColumn:
     # Without its name, which Polars would take for a pattern when it is like "^...$".
     texts, names = given.texts[name].alias("value"), given.records.names
     if name in names:
         place = names.index(name)
-        return Column(meanings(model, place), texts, weights[:, place], True)
+        return GoldenColumn(number_meanings(model, place), texts, weights[:, place], True)
     codes = texts.rank("dense").cast(pl.Int32).fill_null(0).to_numpy() - 1
-    return Column(codes, texts, np.zeros(len(weights)), False)
+    return GoldenColumn(codes, texts, np.zeros(len(weights)), False)
 
 
-def _by_rule(blocks: Sequence[tuple[str, ...]], rules: Rules) -> list[tuple[str, ...]]:
+def _divide_by_rule(blocks: Sequence[tuple[str, ...]], rules: GoldenRules) -> list[tuple[str, ...]]:
     """Divide blocks whose fields follow different rules."""
     divided: list[tuple[str, ...]] = []
     for block in blocks:
@@ -112,10 +112,10 @@ def _by_rule(blocks: Sequence[tuple[str, ...]], rules: Rules) -> list[tuple[str,
 
 def _fill_block(
     block: Sequence[str],
-    columns: Mapping[str, Column],
+    columns: Mapping[str, GoldenColumn],
     groups: Sequence[NDArray[np.int64]],
-    scores: Scores,
-    cells: Cells,
+    scores: RuleScores,
+    cells: GoldenCells,
 ) -> None:
     """Choose one record for some fields of each entity."""
     codes = np.column_stack([columns[name].codes for name in block])
@@ -133,24 +133,26 @@ def _fill_block(
         if members.size == 1:
             continue
         own = codes[members]
-        chance = _chances(own, weights[members])
+        chance = _compute_chances(own, weights[members])
         ranked = np.lexsort([np.arange(members.size), -common[members], -chance, -by_rule[members]])
         for f, name in enumerate(block):
-            place = _place(own, ranked, f)
+            place = _find_place(own, ranked, f)
             if place is None:
                 continue
-            chances = _by_meaning(own[:, f], chance) if known else {}
+            chances = _add_by_meaning(own[:, f], chance) if known else {}
             meaning = int(own[place, f])
-            spelt = _spelling(columns[name], members, own[:, f] == meaning, place, scores, name)
+            spelt = _choose_spelling(
+                columns[name], members, own[:, f] == meaning, place, scores, name
+            )
             cells.rows[name][entity] = members[spelt]
             cells.chances[name][entity] = chances.get(meaning, np.nan)
             _tell_values(cells, entity, name, columns[name], members, own[:, f], chances, meaning)
 
 
-def _chances(codes: NDArray[np.int32], weights: FloatArray) -> FloatArray:
+def _compute_chances(codes: NDArray[np.int32], weights: FloatArray) -> FloatArray:
     """Return the chance of each record to be the exemplar; of a large group, of some of them."""
     able = np.zeros(len(codes), dtype=bool)
-    able[compared_members(len(codes))] = True
+    able[mark_compared_members(len(codes))] = True
     able &= (codes >= 0).any(axis=1)
     if not able.any():
         return np.zeros(len(codes))
@@ -160,7 +162,7 @@ def _chances(codes: NDArray[np.int32], weights: FloatArray) -> FloatArray:
     return result
 
 
-def _by_meaning(codes: NDArray[np.int32], chance: FloatArray) -> dict[int, float]:
+def _add_by_meaning(codes: NDArray[np.int32], chance: FloatArray) -> dict[int, float]:
     """Add up the chances of records that mean the same, over those that have a value."""
     shown = codes >= 0
     total = float(chance[shown].sum())
@@ -171,7 +173,7 @@ def _by_meaning(codes: NDArray[np.int32], chance: FloatArray) -> dict[int, float
     }
 
 
-def _place(codes: NDArray[np.int32], ranked: IntArray, field: int) -> int | None:
+def _find_place(codes: NDArray[np.int32], ranked: IntArray, field: int) -> int | None:
     """Return the best record for a field: the block's, or one that does not contradict it."""
     best = next((place for place in ranked if (codes[place] >= 0).any()), None)
     if best is None:
@@ -183,12 +185,12 @@ def _place(codes: NDArray[np.int32], ranked: IntArray, field: int) -> int | None
     return None
 
 
-def _spelling(
-    column: Column,
+def _choose_spelling(
+    column: GoldenColumn,
     members: NDArray[np.int64],
     same: NDArray[np.bool_],
     place: int,
-    scores: Scores,
+    scores: RuleScores,
     name: str,
 ) -> int:
     """Return the record with the usual spelling of a meaning, unless a rule has chosen one."""
@@ -202,10 +204,10 @@ def _spelling(
 
 
 def _tell_values(
-    cells: Cells,
+    cells: GoldenCells,
     entity: int,
     name: str,
-    column: Column,
+    column: GoldenColumn,
     members: NDArray[np.int64],
     codes: NDArray[np.int32],
     chances: Mapping[int, float],
@@ -221,12 +223,12 @@ def _tell_values(
         cells.values.append((entity, name, text, chances.get(code), count, code == meaning))
 
 
-def _table(
-    given: Input,
+def _make_table(
+    given: InputTable,
     groups: Sequence[NDArray[np.int64]],
-    columns: Mapping[str, Column],
-    cells: Cells,
-    rules: Rules,
+    columns: Mapping[str, GoldenColumn],
+    cells: GoldenCells,
+    rules: GoldenRules,
 ) -> pl.DataFrame:
     """Write the chosen values, their probabilities and their records as a table."""
     entity = np.arange(len(groups))
@@ -250,7 +252,7 @@ def _table(
     return pl.DataFrame(result)
 
 
-def _values(cells: Cells) -> pl.DataFrame:
+def _make_values(cells: GoldenCells) -> pl.DataFrame:
     table = pl.DataFrame(cells.values, schema=VALUES, orient="row")
     places = {name: place for place, name in enumerate(cells.rows)}
     return table.sort(

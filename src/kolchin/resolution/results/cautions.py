@@ -1,6 +1,6 @@
 """What a reader should know first: a run cut short, nothing found, two answers, equals apart."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,7 +35,7 @@ of things that are alike. Of the tables tried, those that were resolved well sta
 FAMILIES_ADVICE = " If each list has every thing once, say so ({})."
 
 
-class Doubt(NamedTuple):
+class OpenQuestion(NamedTuple):
     """Pairs that differ in the same fields, of which it is open whether they are one."""
 
     differing: list[str]
@@ -44,24 +44,23 @@ class Doubt(NamedTuple):
 
     def question(self) -> str:
         """Ask the question in words that do not say what the model believes."""
-        return (
-            f"{self.pairs:,} pairs {self._alike()}: the same or not? Answers here tell about all."
-        )
+        pairs = f"{self.pairs:,} pairs {self._say_alike()}"
+        return f"{pairs}: the same or not? Answers here tell about all."
 
     def sentence(self) -> str:
         """Ask the question in words."""
         return (
-            f"{self.pairs:,} pairs {self._alike()}: the same or not? The model believes in "
+            f"{self.pairs:,} pairs {self._say_alike()}: the same or not? The model believes in "
             f"{self.expected:,.0f} of them; the answer moves the number of entities by up to "
             f"{max(self.expected, self.pairs - self.expected):,.0f}."
         )
 
-    def _alike(self) -> str:
-        what = _listed(self.differing) if self.differing else ""
+    def _say_alike(self) -> str:
+        what = _list_names(self.differing) if self.differing else ""
         return f"agree on everything but {what}" if what else "agree on all that both show"
 
 
-def differing(
+def find_differing(
     rows: NDArray[np.int64], comparisons: Comparisons
 ) -> tuple[NDArray[np.bool_], list[str]]:
     """Return in which fields each pair differs, and the names of the fields."""
@@ -75,7 +74,7 @@ def differing(
     return differs, [field.column for field in comparisons.fields]
 
 
-def doubts(pairs: pl.DataFrame, comparisons: Comparisons | None) -> list[Doubt]:
+def find_doubts(pairs: pl.DataFrame, comparisons: Comparisons | None) -> list[OpenQuestion]:
     """Return the questions on which most open pairs hang, by the fields in which they differ.
 
     ``pairs`` has record_a, record_b (as rows) and probability.
@@ -87,14 +86,14 @@ def doubts(pairs: pl.DataFrame, comparisons: Comparisons | None) -> list[Doubt]:
     rows = some.select("record_a", "record_b").to_numpy()
     if not len(rows):
         return []
-    differs, names = differing(rows, comparisons)
+    differs, names = find_differing(rows, comparisons)
     probability = some["probability"].to_numpy()
     kinds, which = np.unique(differs, axis=0, return_inverse=True)
     number = np.bincount(which.ravel())
     expected = np.bincount(which.ravel(), probability)
     ranked = np.argsort(-number, kind="stable")[:MOST_DOUBTS]
     return [
-        Doubt(
+        OpenQuestion(
             [name for name, differ in zip(names, kinds[k], strict=True) if differ],
             int(number[k]),
             float(expected[k]),
@@ -104,20 +103,33 @@ def doubts(pairs: pl.DataFrame, comparisons: Comparisons | None) -> list[Doubt]:
     ]
 
 
-def cautions(
-    summary: Mapping[str, Any], posterior: Posterior, records: Records, labels: NDArray[np.int64]
+def list_cautions(
+    summary: Mapping[str, Any],
+    posterior: Posterior,
+    records: Records,
+    labels: NDArray[np.int64],
+    comparisons: Comparisons | None = None,
+    *,
+    one_per_source: bool = False,
+    weak: Sequence[str] = (),
 ) -> list[str]:
-    """Return sentences that come before all others; none where all is well."""
+    """Return sentences that come before all others; none where all is well.
+
+    ``weak`` says that the fields cannot outweigh the odds against a link, where that is so.
+    """
+    if summary["ended"] == "warm-up":  # what else there is to say would be about nothing
+        return _describe_unsettled(summary)
     return [
-        *_not_settled(summary),
-        *_nothing_found(summary),
-        *_collapsed(summary, labels),
-        *_two_answers(posterior),
-        *_equal_but_apart(records, labels),
+        *_describe_unsettled(summary),
+        *(weak or _describe_nothing_found(summary)),
+        *_describe_collapse(summary, labels),
+        *_describe_two_answers(posterior),
+        *_describe_equal_apart(records, labels),
+        *find_families(summary, comparisons, one_per_source),
     ]
 
 
-def families(
+def find_families(
     summary: Mapping[str, Any], comparisons: Comparisons | None, one_per_source: bool = False
 ) -> list[str]:
     """Say that groups may be families of things that are alike, if their records differ so often.
@@ -143,7 +155,7 @@ def families(
     return []
 
 
-def _not_settled(summary: Mapping[str, Any]) -> list[str]:
+def _describe_unsettled(summary: Mapping[str, Any]) -> list[str]:
     """Say that chains were still on their way when time was up, or have not agreed yet."""
     if summary["ended"] == "warm-up":
         return [
@@ -156,19 +168,19 @@ def _not_settled(summary: Mapping[str, Any]) -> list[str]:
     return []
 
 
-def _nothing_found(summary: Mapping[str, Any]) -> list[str]:
+def _describe_nothing_found(summary: Mapping[str, Any]) -> list[str]:
     """Say that no links were found, which may mean that the fields cannot tell."""
     n_records = summary["n_records"]
     if n_records < 2 or summary["n_entities"]["mean"] < n_records - 0.5:
         return []
     return [
-        "No two records were linked. Either there are no duplicates, or the fields that were used "
-        "cannot tell them apart from coincidence: add columns, or change what they are "
-        "('kolchin fields')."
+        "No two records were linked. The fields could tell a link: either there are no duplicates, "
+        "or they differ in too much. If you know two that are the same, ask why they were not "
+        "linked ('kolchin explain'); add columns, or change what they are ('kolchin fields')."
     ]
 
 
-def _collapsed(summary: Mapping[str, Any], labels: NDArray[np.int64]) -> list[str]:
+def _describe_collapse(summary: Mapping[str, Any], labels: NDArray[np.int64]) -> list[str]:
     """Say that one entity has a large part of all records, which is rarely so."""
     largest, n_records = int(np.bincount(labels).max(initial=0)), summary["n_records"]
     if largest < max(FEWEST_COLLAPSED, COLLAPSED * n_records):
@@ -180,7 +192,7 @@ def _collapsed(summary: Mapping[str, Any], labels: NDArray[np.int64]) -> list[st
     ]
 
 
-def _two_answers(posterior: Posterior) -> list[str]:
+def _describe_two_answers(posterior: Posterior) -> list[str]:
     """Say that chains stay at different numbers of entities, and which the model prefers."""
     drawn = posterior.statistics["n_clusters"]
     if drawn.shape[0] < 2 or drawn.shape[1] < 4:
@@ -194,7 +206,7 @@ def _two_answers(posterior: Posterior) -> list[str]:
     groups = [order[:split], order[split:]]
     joint = [float(posterior.log_joint[group].mean()) for group in groups]
     better = int(joint[1] > joint[0])
-    told = [f"about {means[group].mean():,.0f} ({_chains(group.size)})" for group in groups]
+    told = [f"about {means[group].mean():,.0f} ({_write_chains(group.size)})" for group in groups]
     return [
         f"There are two answers: chains found {told[0]} and {told[1]} entities and do not meet. "
         f"The model prefers {told[better]}, by {abs(joint[1] - joint[0]):,.0f} in log density. The "
@@ -202,7 +214,7 @@ def _two_answers(posterior: Posterior) -> list[str]:
     ]
 
 
-def _equal_but_apart(records: Records, labels: NDArray[np.int64]) -> list[str]:
+def _describe_equal_apart(records: Records, labels: NDArray[np.int64]) -> list[str]:
     """Say that records which are equal in all fields are listed as different entities."""
     if records.n_records > MOST_RECORDS:
         return []
@@ -217,16 +229,17 @@ def _equal_but_apart(records: Records, labels: NDArray[np.int64]) -> list[str]:
     apart = np.unique(group[entity != entity[first][group]]).size
     if not apart:
         return []
+    what, verb = ("group", "is") if apart == 1 else ("groups", "are")
     return [
-        f"{apart:,} {'group' if apart == 1 else 'groups'} of records that are equal in every field "
-        "are listed as different entities: such values coincide by chance too often to be sure. "
+        f"{apart:,} {what} of records that are equal in every field {verb} listed as different "
+        "entities: such values coincide by chance too often to be sure. "
         "Columns that tell more, if there are any, settle it ('kolchin fields' shows what is used)."
     ]
 
 
-def _chains(number: int) -> str:
+def _write_chains(number: int) -> str:
     return "one chain" if number == 1 else f"{number} chains"
 
 
-def _listed(names: list[str]) -> str:
+def _list_names(names: list[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

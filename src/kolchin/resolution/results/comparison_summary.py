@@ -9,7 +9,7 @@ from kolchin.model import Model
 from kolchin.posterior import Posterior
 
 
-def candidates_of(model: Model) -> dict[str, Any] | None:
+def summarise_candidates(model: Model) -> dict[str, Any] | None:
     """Return how many pairs were compared, by which keys, and what these may have missed."""
     if model.comparisons is None:
         return None
@@ -23,7 +23,7 @@ def candidates_of(model: Model) -> dict[str, Any] | None:
     }
 
 
-def dependence_of(model: Model, posterior: Posterior) -> dict[str, Any]:
+def summarise_dependence(model: Model, posterior: Posterior) -> dict[str, Any]:
     """Return which fields unrelated records share, and which change at once in an entity's."""
     compared = model.likelihood
     if not isinstance(compared, Exemplar) or compared.dependence is None:

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from kolchin.databases import OwnTable, Written, write_tables
-from kolchin.records.columns.column_types import typed
-from kolchin.resolution.results.events import plain_events
+from kolchin.databases import OwnTable, WriteReceipt, write_tables
+from kolchin.records.columns.column_types import restore_type
+from kolchin.resolution.golden.golden_rules import KEPT_RULES
+from kolchin.resolution.results.events import list_events
 
 if TYPE_CHECKING:
     from kolchin.resolution.results.result import Result
-
-KEPT_RULES = "golden.toml"
 
 
 def write_result(
@@ -22,7 +21,7 @@ def write_result(
     prefix: str = "kolchin_",
     append: bool = False,
     rules: str | Path | Mapping[str, Any] | None = None,
-) -> Written:
+) -> WriteReceipt:
     """Write entities, links and golden records, and events where there are any.
 
     Golden records follow the rules that the run's directory keeps, unless others are given.
@@ -35,10 +34,10 @@ def write_result(
     tables = [
         OwnTable("entities", result.entities, key=(0,), lookups=(1,)),
         OwnTable("links", result.links, key=(0, 1), lookups=(1,)),
-        OwnTable("golden", _typed_golden(result, rules), key=(0,)),
+        OwnTable("golden", _restore_golden_types(result, rules), key=(0,)),
     ]
     if result.events is not None:
-        tables.append(OwnTable("events", plain_events(result.events), key=(1,)))
+        tables.append(OwnTable("events", list_events(result.events), key=(1,)))
     about = {
         "version": __version__,
         "input": result._given.title,
@@ -48,12 +47,14 @@ def write_result(
     return write_tables(target, tables, about, prefix, append)
 
 
-def _typed_golden(result: "Result", rules: str | Path | Mapping[str, Any] | None) -> pl.DataFrame:
+def _restore_golden_types(
+    result: "Result", rules: str | Path | Mapping[str, Any] | None
+) -> pl.DataFrame:
     """Return the golden records, each field in the type that its column had."""
     types = result._given.types
     columns = result.golden(rules).iter_columns()
-    return pl.DataFrame([typed(one, _type(one, types)) for one in columns])
+    return pl.DataFrame([restore_type(one, _find_type(one, types)) for one in columns])
 
 
-def _type(column: pl.Series, types: Mapping[str, str]) -> str | None:
+def _find_type(column: pl.Series, types: Mapping[str, str]) -> str | None:
     return types.get(column.name) if column.dtype == pl.String else None

@@ -8,8 +8,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kolchin.comparison import Comparisons
-from kolchin.resolution.running.grown_models import base_rows
-from kolchin.resolution.tables.input_table import Input
+from kolchin.resolution.running.grown_models import find_base_rows
+from kolchin.resolution.tables.input_table import InputTable
 
 MUCH_NEW = 0.1
 """When so many of the records were added, parameters are due to be drawn again."""
@@ -21,12 +21,12 @@ SIGMAS, TIMES, POINTS = 4.0, 1.5, 0.05
 """A share is another one if it is so many standard errors, so many times and so much larger."""
 
 
-def due_notes(given: Input, links: pl.DataFrame, comparisons: Comparisons | None) -> list[str]:
+def due_notes(given: InputTable, links: pl.DataFrame, comparisons: Comparisons | None) -> list[str]:
     """Say when parameters should be drawn again: much is new, or new records are of another kind.
 
     ``links`` are pairs of rows with their probabilities.
     """
-    is_added = base_rows(given) < 0
+    is_added = find_base_rows(given) < 0
     if not is_added.any():
         return []
     reasons = [*_much_is_new(is_added), *_new_values(given, is_added)]
@@ -46,7 +46,7 @@ def _much_is_new(is_added: NDArray[np.bool_]) -> Iterator[str]:
         yield f"{share:.0%} of the records were added since parameters were drawn"
 
 
-def _new_values(given: Input, is_added: NDArray[np.bool_]) -> Iterator[str]:
+def _new_values(given: InputTable, is_added: NDArray[np.bool_]) -> Iterator[str]:
     """Say of which fields added records have more values that nobody had than was to be expected.
 
     That a record has such a value is as probable as that one of the table has one of its own

@@ -9,7 +9,7 @@ RATES = {
 }
 
 
-def evaluation_words(measures: dict[str, Any]) -> str:
+def write_evaluation(measures: dict[str, Any]) -> str:
     """Write the rates of the point estimate and of the posterior, and the calibration."""
     point, drawn = measures["point_estimate"], measures["posterior"]
     lines = [
@@ -26,11 +26,11 @@ def evaluation_words(measures: dict[str, Any]) -> str:
             label = name.removeprefix("bcubed_").removeprefix("cluster_")
             interval = f"{own['q05']:.4f} to {own['q95']:.4f}"
             lines.append(f"  {label:28}  {point[name]:7.4f}  {own['mean']:7.4f}  {interval:>16}")
-    lines += ["", "Links against truth:", _calibration(measures["calibration"])]
+    lines += ["", "Links against truth:", _write_calibration(measures["calibration"])]
     return "\n".join(lines)
 
 
-def _calibration(rows: list[dict[str, Any]]) -> str:
+def _write_calibration(rows: list[dict[str, Any]]) -> str:
     lines = [f"{'probability':>12}  {'pairs':>9}  {'said':>6}  {'true':>6}  {'90% interval':>16}"]
     lines += [
         f"{row['bin']:>12}  {row['n_pairs']:>9,}  {row['mean_probability']:6.3f}  "

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from kolchin.parameters import IntArray
 from kolchin.posterior import Posterior
-from kolchin.resolution.tables.entity_numbers import UNKNOWN, keepers
+from kolchin.resolution.tables.entity_numbers import UNKNOWN, find_keepers
 
 SETTLED = ("unchanged", "shrank")
 """Events that are as sure as the entity is."""
@@ -34,7 +34,7 @@ class Groupings(NamedTuple):
     lost: IntArray
 
 
-def events_of(groupings: Groupings) -> pl.DataFrame:
+def find_events(groupings: Groupings) -> pl.DataFrame:
     """Return one row a later entity, and one an earlier entity of which no record is left.
 
     Columns are event, entity, from_entities, n_records and n_new (records that were not there).
@@ -81,17 +81,17 @@ def events_of(groupings: Groupings) -> pl.DataFrame:
         .with_columns(pl.col("from_entities").fill_null(pl.lit([], dtype=pl.List(pl.Int64))))
         .select(list(SCHEMA))
     )
-    return pl.concat([found, _removed(groupings)]).sort("entity")
+    return pl.concat([found, _find_removed(groupings)]).sort("entity")
 
 
-def _removed(groupings: Groupings) -> pl.DataFrame:
+def _find_removed(groupings: Groupings) -> pl.DataFrame:
     """Return the earlier entities of which no record is left."""
     gone = np.setdiff1d(groupings.lost, groupings.before).tolist()
     rows = [("removed", entity, [entity], 0, 0) for entity in gone]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
-def moved_records(groupings: Groupings, events: pl.DataFrame) -> pl.DataFrame:
+def find_moved_records(groupings: Groupings, events: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of records that left most of their earlier entity or joined a larger one.
 
     Columns are row, from_entity and to_entity. An entity stays with the earlier one that has the
@@ -103,27 +103,27 @@ def moved_records(groupings: Groupings, events: pl.DataFrame) -> pl.DataFrame:
         .with_row_index("row")
         .filter((pl.col("from_entity") != UNKNOWN) & pl.col("to_entity").is_in(changed.implode()))
     )
-    kept = keepers(records["from_entity"].to_numpy(), records["to_entity"].to_numpy())
+    kept = find_keepers(records["from_entity"].to_numpy(), records["to_entity"].to_numpy())
     stays = kept.rename({"old": "from_entity", "label": "to_entity"})
     return records.join(stays, on=["from_entity", "to_entity"], how="anti").sort("row")
 
 
-def plain_events(events: pl.DataFrame) -> pl.DataFrame:
+def list_events(events: pl.DataFrame) -> pl.DataFrame:
     """Return events as a CSV file holds them."""
     earlier = pl.col("from_entities").cast(pl.List(pl.String)).list.join(" ")
     return events.with_columns(earlier, pl.col("probability").round(6))
 
 
-def weighed_events(
+def weigh_events(
     groupings: Groupings, posterior: Posterior, confidence: NDArray[np.float64]
 ) -> pl.DataFrame:
     """Return the events with their probabilities."""
-    events = events_of(groupings)
-    chances = event_probabilities(events, groupings, posterior, confidence)
+    events = find_events(groupings)
+    chances = estimate_probabilities(events, groupings, posterior, confidence)
     return events.with_columns(pl.Series("probability", chances))
 
 
-def event_probabilities(
+def estimate_probabilities(
     events: pl.DataFrame,
     groupings: Groupings,
     posterior: Posterior,
@@ -145,14 +145,14 @@ def event_probabilities(
             sure[k] = of_entity[row["entity"]]
         elif row["event"] != "removed":
             asked[k] = row
-    seen = _draws_with(asked, groupings, posterior)
+    seen = _find_draws_with(asked, groupings, posterior)
     for k, row in asked.items():
         share = float(seen[k].mean()) if k in seen else 0.0
         sure[k] = share if row["event"] in ("grew", "merged") else 1 - share
     return sure
 
 
-def _draws_with(
+def _find_draws_with(
     asked: dict[int, dict[str, Any]], groupings: Groupings, posterior: Posterior
 ) -> dict[int, NDArray[np.bool_]]:
     """Return, by event, the draws (chain, draw) that have a cluster which speaks of it.
@@ -177,14 +177,14 @@ def _draws_with(
         for i in np.flatnonzero(touched):
             members = chain.members[begins[i] : ends[i]]
             old, new = before[members], after[members]
-            for k in _spoken_of(old, new, by_old, by_new):
-                if _speaks(asked[k], old, new, n_old):
+            for k in _list_concerned(old, new, by_old, by_new):
+                if _is_concerned(asked[k], old, new, n_old):
                     marks = seen.setdefault(k, np.zeros(shape, dtype=bool))
                     marks[c, chain.born[i] : chain.died[i]] = True
     return seen
 
 
-def _spoken_of(
+def _list_concerned(
     old: IntArray, new: IntArray, by_old: dict[int, list[int]], by_new: dict[int, list[int]]
 ) -> set[int]:
     """Return the events that a cluster may speak of."""
@@ -192,7 +192,7 @@ def _spoken_of(
     return from_old | {k for one in set(new.tolist()) for k in by_new.get(one, ())}
 
 
-def _speaks(event: dict[str, Any], old: IntArray, new: IntArray, n_old: IntArray) -> bool:
+def _is_concerned(event: dict[str, Any], old: IntArray, new: IntArray, n_old: IntArray) -> bool:
     """Tell whether a cluster, by the earlier and the later entities of its records, does."""
     own = new == event["entity"]
     if event["event"] == "created":

@@ -3,20 +3,25 @@
 import math
 from dataclasses import dataclass
 from textwrap import fill
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kolchin.comparison.kinds.long_texts import shared_words
+from kolchin.comparison.kinds.long_texts import list_shared_words
+from kolchin.errors import DataError
 from kolchin.model import Model
 from kolchin.parameters import FloatArray, IntArray
+from kolchin.partitions import find_clashing
 from kolchin.posterior import Posterior
-from kolchin.posterior.size_statistics import histograms
+from kolchin.posterior.size_statistics import count_sizes_by_draw
 from kolchin.priors.base import SizeCounts
 from kolchin.records import Records, Words
-from kolchin.terminal import table_text, terminal_width
+from kolchin.terminal import find_width, write_table
+
+if TYPE_CHECKING:
+    from kolchin.resolution.results.result import Result
 
 DRAWS_FOR_PRIOR = 200
 NOT_COMPARED = "not compared"
@@ -63,8 +68,8 @@ class Explanation:
         rows += [
             (
                 row["field"],
-                _shown(row["value_a"]),
-                _shown(row["value_b"]),
+                _show_value(row["value_a"]),
+                _show_value(row["value_b"]),
                 row["compared"].partition(SHARES)[0],
                 f"{row['bits']:+.2f}",
             )
@@ -78,20 +83,20 @@ class Explanation:
             rows.append(("before looking", "", "", "", f"{self.prior:+.2f}"))
             both = "all" if self.answers else "both"
             rows.append((f"{both} together", "", "", "", f"{whole:+.2f}"))
-        lines = [*head, *table_text(rows, right=[4]).split("\n")]
+        lines = [*head, *write_table(rows, right=[4]).split("\n")]
         lines.insert(len(head) + 1, "-" * max(map(len, lines[len(head) :])))
-        lines += _shared_in_words(self.fields)
+        lines += _describe_shared(self.fields)
         shown = "one entity" if self.same_entity else "two entities"
         lines.append(f"\nProbability of one entity: {self.probability:.4f}; shown as {shown}.")
-        lines += _against_the_odds(self)
+        lines += _describe_odds(self)
         if self.forbidden:
             lines.append("The two are of one source, and so never of one entity (one per source).")
         elif math.isinf(self.answers):
             known = "the same" if self.answers > 0 else "different"
             lines.append(f"The two are known to be {known}: every draw has them so.")
         elif self.prior is not None:
-            lines += _comment(self.prior + self.evidence + self.answers, self)
-        lines += _differing_for(self.fields)
+            lines += _write_comment(self.prior + self.evidence + self.answers, self)
+        lines += _describe_differing(self.fields)
         if NOT_COMPARED in self.fields["compared"]:
             lines.append(
                 "No key brought the two together, so their values were not compared and count as "
@@ -100,19 +105,19 @@ class Explanation:
         return "\n".join(lines)
 
 
-def _shared_in_words(fields: pl.DataFrame) -> list[str]:
+def _describe_shared(fields: pl.DataFrame) -> list[str]:
     """Say below the table which words texts share: there is room for them."""
     told = [
         f"{field}: both records have {compared.partition(SHARES)[2]}."
         for field, compared in fields.select("field", "compared").iter_rows()
         if SHARES in compared
     ]
-    width = terminal_width()
+    width = find_width()
     wrapped = [fill(line, width, subsequent_indent="  ") for line in told]
     return ["", *wrapped] if wrapped else []
 
 
-def _differing_for(fields: pl.DataFrame) -> list[str]:
+def _describe_differing(fields: pl.DataFrame) -> list[str]:
     """Say why a field that differs may speak for one entity, where one does."""
     strange = fields.filter(pl.col("compared") == "different", pl.col("bits") >= WORTH_A_WORD)
     if not strange.height:
@@ -125,7 +130,7 @@ def _differing_for(fields: pl.DataFrame) -> list[str]:
     ]
 
 
-def _against_the_odds(explanation: Explanation) -> list[str]:
+def _describe_odds(explanation: Explanation) -> list[str]:
     """Say why the list has two records together, or apart, that are so with less than one half."""
     if explanation.same_entity == (explanation.probability >= 0.5):
         return []
@@ -140,7 +145,7 @@ def _against_the_odds(explanation: Explanation) -> list[str]:
     ]
 
 
-def _comment(bits: float, explanation: Explanation) -> list[str]:
+def _write_comment(bits: float, explanation: Explanation) -> list[str]:
     """Say it where a pair by itself would be judged otherwise."""
     alone = 1 / (1 + 2 ** -max(min(bits, 500.0), -500.0))
     if abs(alone - explanation.probability) < 0.1:
@@ -150,12 +155,12 @@ def _comment(bits: float, explanation: Explanation) -> list[str]:
     return [f"By themselves the two would have {alone:.4f}: {why}."]
 
 
-def _shown(value: Any, width: int = 30) -> str:
+def _show_value(value: Any, width: int = 30) -> str:
     text = "(missing)" if value is None else " ".join(str(value).split())
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
-def pair_bits(model: Model, posterior: Posterior, pairs: NDArray[Any]) -> FloatArray:
+def compute_pair_bits(model: Model, posterior: Posterior, pairs: NDArray[Any]) -> FloatArray:
     """Return the evidence of pairs of records, (pair, field), in bits, posterior mean."""
     drawn = {
         name: array.reshape(len(posterior), *array.shape[2:])
@@ -167,7 +172,7 @@ def pair_bits(model: Model, posterior: Posterior, pairs: NDArray[Any]) -> FloatA
     return in_order / math.log(2)
 
 
-def compared_words(model: Model, one: int, two: int) -> list[str]:
+def describe_comparison(model: Model, one: int, two: int) -> list[str]:
     """Say of each field how the values of two records compare."""
     words = {}
     codes = model.records.codes
@@ -194,7 +199,7 @@ def add_shared_words(records: Records, one: int, two: int, words: dict[str, str]
         if isinstance(field, Words) and min(codes) >= 0:
             texts.append((field.column, *(str(records.vocabularies[f][code]) for code in codes)))
     for column, first, second in sorted(texts, key=lambda text: len(text[1]) + len(text[2])):
-        shared = [word for word in shared_words(first, second) if word not in told]
+        shared = [word for word in list_shared_words(first, second) if word not in told]
         told.update(shared)
         if shared:
             more = "" if len(shared) <= MOST_WORDS else ", ..."
@@ -208,7 +213,7 @@ def was_compared(model: Model, one: int, two: int) -> bool:
     return bool(model.comparisons.parts.outcomes_of(np.array([[one, two]]))[0] >= 0)
 
 
-def pair_probability(posterior: Posterior, one: int, two: int) -> float:
+def estimate_pair_probability(posterior: Posterior, one: int, two: int) -> float:
     """Return the share of draws that have two records in one cluster."""
     if one == two:
         return 1.0
@@ -217,25 +222,25 @@ def pair_probability(posterior: Posterior, one: int, two: int) -> float:
     return float(drawn.counts[np.intersect1d(*sets)].sum() / len(posterior))
 
 
-def prior_bits(model: Model, posterior: Posterior) -> float | None:
+def compute_prior_bits(model: Model, posterior: Posterior) -> float | None:
     """Return log2 of the prior odds that two singletons are one, posterior mean.
 
     It is how much more probable the prior finds a partition with one pair in place of two
     singletons, all else as drawn.
     """
     picks = np.unique(np.linspace(0, len(posterior) - 1, DRAWS_FOR_PRIOR).astype(int))
-    tables = [histograms(chain, posterior.n_records) for chain in posterior.chains]
+    tables = [count_sizes_by_draw(chain, posterior.n_records) for chain in posterior.chains]
     values = []
     for chain, draw in (divmod(int(k), posterior.n_draws) for k in picks):
         sizes, drawn = tables[chain]
         counts = np.zeros(max(sizes[-1], 2) + 1, dtype=np.int64)
         counts[sizes] = drawn[draw]
-        values.append(_log_odds(model, posterior, chain, draw, counts))
+        values.append(_compute_log_odds(model, posterior, chain, draw, counts))
     known = [value for value in values if value is not None]
     return float(np.mean(known)) / math.log(2) if known else None
 
 
-def _log_odds(
+def _compute_log_odds(
     model: Model, posterior: Posterior, chain: int, draw: int, counts: IntArray
 ) -> float | None:
     prior, n_records = model.prior, model.n_records
@@ -250,3 +255,36 @@ def _log_odds(
     linked[1] -= 2
     together = prior.log_prob_counts(SizeCounts.of(linked), values)
     return together - prior.log_prob_counts(SizeCounts.of(counts), values)
+
+
+def explain_pair(result: "Result", record_a: Any, record_b: Any) -> Explanation:
+    """Say why two records, by their ids, are (not) the same: evidence by field in bits."""
+    given = result._given
+    one, two = given.row_of(record_a), given.row_of(record_b)
+    if one == two:
+        raise DataError(f"Name two different records. Got {record_a!r} twice.")
+    bits = compute_pair_bits(result._model, result.posterior, np.array([[one, two]]))[0]
+    names = list(given.records.names)
+    value_a, value_b = given.texts.row(one), given.texts.row(two)
+    fields = pl.DataFrame(
+        {
+            "field": names,
+            "value_a": [value_a[name] for name in names],
+            "value_b": [value_b[name] for name in names],
+            "compared": describe_comparison(result._model, one, two),
+            "bits": bits,
+        },
+        schema_overrides={"value_a": pl.String, "value_b": pl.String},
+    )
+    return Explanation(
+        record_a=given.ids[one],
+        record_b=given.ids[two],
+        fields=fields,
+        evidence=float(bits.sum()),
+        prior=compute_prior_bits(result._model, result.posterior),
+        probability=estimate_pair_probability(result.posterior, one, two),
+        same_entity=bool(result.labels[one] == result.labels[two]),
+        forbidden=bool(find_clashing(result._model.sources, np.array([[one, two]]))[0]),
+        answers=result._model.answers.log_factor_of(one, two) / float(np.log(2)),
+        naming=given.naming(),
+    )

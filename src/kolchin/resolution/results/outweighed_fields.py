@@ -6,7 +6,7 @@ from kolchin.likelihoods import Exemplar
 from kolchin.model import Model
 
 
-def most_bits(model: Model) -> float | None:
+def find_most_bits(model: Model) -> float | None:
     """Return the most that all fields together say for a pair that was compared, in bits."""
     likelihood = model.likelihood
     if not isinstance(likelihood, Exemplar):
@@ -15,9 +15,9 @@ def most_bits(model: Model) -> float | None:
     return float(np.log2(max(ratios.max(initial=0.0), 1e-300)))
 
 
-def too_weak(model: Model) -> list[str]:
+def describe_too_weak(model: Model) -> list[str]:
     """Say it where no pair could be a link, since the odds are one to the number of records."""
-    most = most_bits(model)
+    most = find_most_bits(model)
     needed = np.log2(max(model.n_records, 1))
     if most is None or most >= needed:
         return []

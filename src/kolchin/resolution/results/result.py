@@ -11,50 +11,43 @@ import numpy as np
 import polars as pl
 
 from kolchin.errors import DataError
-from kolchin.evaluation import numbered
-from kolchin.files import replacing
+from kolchin.evaluation import write_as_numbers
+from kolchin.files import replace_whole
 from kolchin.likelihoods import Exemplar
 from kolchin.model import Model
 from kolchin.parameters import FloatArray, IntArray
-from kolchin.partitions import Certain, Labels, clashing
+from kolchin.partitions import Certain, Labels
 from kolchin.posterior import Posterior
-from kolchin.posterior.convergence import quantities
-from kolchin.posterior.scores import calibration, evaluate_posterior
-from kolchin.posterior.summaries import Summary, summarise
+from kolchin.posterior.scores import evaluate_posterior, tabulate_calibration
+from kolchin.posterior.summaries import PosteriorSummary, summarise
 from kolchin.records import DataWarning, Records
-from kolchin.resolution.golden.golden_records import Golden, make_golden
-from kolchin.resolution.golden.golden_rules import Rules
-from kolchin.resolution.results.cautions import cautions, doubts, families
-from kolchin.resolution.results.comparison_summary import candidates_of, dependence_of
+from kolchin.resolution.golden.golden_records import GoldenRecords, make_golden
+from kolchin.resolution.golden.golden_rules import KEPT_RULES, GoldenRules
+from kolchin.resolution.results.comparison_summary import summarise_dependence
 from kolchin.resolution.results.due import due_notes
-from kolchin.resolution.results.entity_views import Entity, least_sure, look_at
-from kolchin.resolution.results.events import Groupings, weighed_events
+from kolchin.resolution.results.entity_views import EntityView, list_least_sure, view_entity
+from kolchin.resolution.results.events import Groupings, weigh_events
 from kolchin.resolution.results.explanation import (
     Explanation,
-    compared_words,
-    pair_bits,
-    pair_probability,
-    prior_bits,
+    explain_pair,
 )
-from kolchin.resolution.results.outweighed_fields import too_weak
-from kolchin.resolution.results.summary import describe, finite, size_table
+from kolchin.resolution.results.result_summary import summarise_result
+from kolchin.resolution.results.result_tables import list_links, merge_with_input
+from kolchin.resolution.results.summary import describe, make_finite
 from kolchin.resolution.running.directory import RunDirectory
-from kolchin.resolution.running.grown_models import extended_model
+from kolchin.resolution.running.grown_models import extend_model
 from kolchin.resolution.running.settings import Settings
-from kolchin.resolution.tables.entity_numbers import entity_numbers
-from kolchin.resolution.tables.input_table import Input
-from kolchin.resolution.tables.truth_table import true_entities
-from kolchin.workplace import Work
+from kolchin.resolution.tables.entity_numbers import number_entities
+from kolchin.resolution.tables.input_table import InputTable
+from kolchin.resolution.tables.truth_table import read_truth
+from kolchin.workplace import Workplace
 
 if TYPE_CHECKING:
-    from kolchin.databases import Written
-    from kolchin.review.server import Review
+    from kolchin.databases import WriteReceipt
+    from kolchin.review.server import ReviewServer
 
 MIN_PROBABILITY = 0.01
 """Pairs that are less probable are not listed among the links."""
-
-LINK_COLUMNS = ("record_a", "record_b", "probability", "same_entity")
-SIZES_TRACED = 5
 
 
 class Result:
@@ -71,13 +64,13 @@ class Result:
 
     def __init__(
         self,
-        given: Input,
+        given: InputTable,
         settings: Settings,
         posterior: Posterior,
         ended: str,
         seconds: Mapping[str, float],
         model: Model | None = None,
-        work: Work | None = None,
+        work: Workplace | None = None,
         directory: Path | None = None,
     ) -> None:
         self.directory = directory
@@ -93,17 +86,17 @@ class Result:
     def load(cls, path: str | Path) -> "Result":
         """Read a run's directory, finished or not."""
         directory = RunDirectory(Path(path))
-        asked, header = directory.asked(), directory.header()
+        asked, header = directory.read_asked(), directory.header()
         if not any(directory.posterior.glob("draws-*.npz")):
             raise DataError(
                 f"The run in {path} has no draws yet. 'kolchin resume {path}' goes on with it."
             )
         seconds = {**asked["seconds"], "sampling": header["seconds"]}
         return cls(
-            Input.load(directory.posterior),
+            InputTable.load(directory.posterior),
             Settings.from_json(asked["settings"]),
             directory.draws(),
-            _words_of_end(header["ended"], asked),
+            _describe_end(header["ended"], asked),
             seconds,
             directory=Path(path),
         )
@@ -113,9 +106,9 @@ class Result:
         if self._built is not None:
             return self._built
         if self._given.base is not None:
-            return extended_model(self._base_model, self._given, self._settings)
+            return extend_model(self._base_model, self._given, self._settings)
         records, source = self._given.records, self._given.source
-        return self._settings.model(records, source, self._kept_likelihood(records))
+        return self._settings.model(records, source, self._read_likelihood(records))
 
     @cached_property
     def _base_model(self) -> Model:
@@ -123,9 +116,9 @@ class Result:
         base = self._given.base
         if base is None:
             return self._model
-        return self._settings.without_sources().model(base, kept=self._kept_likelihood(base))
+        return self._settings.forget_sources().model(base, kept=self._read_likelihood(base))
 
-    def _kept_likelihood(self, records: Records) -> Exemplar | None:
+    def _read_likelihood(self, records: Records) -> Exemplar | None:
         """Return what was learned from comparing these records, if a directory has it."""
         if self.directory is None:
             return None
@@ -152,7 +145,7 @@ class Result:
         if before is None:
             return np.arange(int(self.labels.max(initial=-1)) + 1)
         earlier = before.entity_of(self._given.ids)
-        return entity_numbers(earlier, self.labels.astype(np.int64), before.first_free)
+        return number_entities(earlier, self.labels.astype(np.int64), before.first_free)
 
     @property
     def entity_of(self) -> IntArray:
@@ -176,11 +169,11 @@ class Result:
         if before is None:
             return None
         ids = self._given.ids
-        groupings = Groupings(before.entity_of(ids), self.entity_of, before.lost(ids))
-        return weighed_events(groupings, self.posterior, self._summary.confidence)
+        groupings = Groupings(before.entity_of(ids), self.entity_of, before.find_lost(ids))
+        return weigh_events(groupings, self.posterior, self._summary.confidence)
 
     @cached_property
-    def _summary(self) -> Summary:
+    def _summary(self) -> PosteriorSummary:
         model = self._model
         certain = Certain(model.answers.tied, model.answers.parted)
         return summarise(self.posterior, MIN_PROBABILITY, model.sources, self._work, certain)
@@ -224,64 +217,11 @@ class Result:
     @cached_property
     def links(self) -> pl.DataFrame:
         """One row a pair with a probability of 0.01 or more, and the evidence of each field."""
-        pairs = self._pairs
-        rows = pairs.select("record_a", "record_b").to_numpy()
-        bits = pair_bits(self._model, self.posterior, rows)
-        ids, labels = self._given.ids, self.labels
-        names = [
-            f"{name}_bits" if name in LINK_COLUMNS else name for name in self._given.records.names
-        ]
-        return pl.DataFrame(
-            {
-                "record_a": ids.gather(rows[:, 0]),
-                "record_b": ids.gather(rows[:, 1]),
-                "probability": pairs["probability"],
-                "same_entity": labels[rows[:, 0]] == labels[rows[:, 1]],
-                **{name: bits[:, f] for f, name in enumerate(names)},
-            }
-        )
+        return list_links(self)
 
     def summary(self) -> dict[str, Any]:
         """Return entities with their interval, sizes, parameters, diagnostics; plain data."""
-        from kolchin import __version__
-
-        whole = dict(self._description)
-        whole["ended"] = self.ended
-        candidates = self._candidates()
-        if candidates is not None:
-            whole["candidates"] = candidates
-            whole["dependence"] = self._dependence()
-        whole["entities_shown"] = int(self.labels.max()) + 1
-        whole["cautions"] = [
-            *cautions(whole, self.posterior, self._given.records, self.labels),
-            *families(whole, self._model.comparisons, self._settings.one_per_source),
-            *too_weak(self._model),
-        ]
-        whole["doubts"] = [
-            {**doubt._asdict(), "sentence": doubt.sentence()}
-            for doubt in doubts(self._pairs, self._model.comparisons)
-        ]
-        whole["draws"] = self.posterior.n_draws
-        whole["moves"] = self.posterior.settings.get("moves", [])
-        if self._own_evaluation is not None:
-            whole["evaluation"] = self._own_evaluation
-        whole["seconds"] = {name: round(value, 2) for name, value in self.seconds.items()}
-        whole["seed"] = self._settings.seed
-        whole["settings"] = {
-            "input": self._given.title,
-            "fields": list(self._given.records.names),
-            **self._settings.words(),
-        }
-        whole["version"] = __version__
-        whole["notes"] = list(self.notes)
-        plain: dict[str, Any] = finite(whole)
-        return plain
-
-    def _candidates(self) -> dict[str, Any] | None:
-        return candidates_of(self._model)
-
-    def _dependence(self) -> dict[str, Any]:
-        return dependence_of(self._model, self.posterior)
+        return summarise_result(self)
 
     @cached_property
     def _description(self) -> dict[str, Any]:
@@ -290,7 +230,7 @@ class Result:
     @cached_property
     def _truth(self) -> FloatArray | None:
         """The true entities as numbers, where they were given."""
-        return None if self._given.truth is None else numbered(self._given.truth)
+        return None if self._given.truth is None else write_as_numbers(self._given.truth)
 
     @cached_property
     def _own_evaluation(self) -> dict[str, Any] | None:
@@ -303,60 +243,34 @@ class Result:
         ``truth`` is one value a record, None where it is not known, or FILE or FILE:COLUMN; by
         default what the run was given. Records without truth are left out, and counted.
         """
-        found = None if truth is None else true_entities(truth, self._given)
-        known = self._truth if found is None else numbered(found.entities)
+        found = None if truth is None else read_truth(truth, self._given)
+        known = self._truth if found is None else write_as_numbers(found.entities)
         if known is None:
             raise DataError("There is no truth to compare with: name some.")
         measures = evaluate_posterior(self.posterior, known, self.labels, self._summary.linked)
         table = self._calibration(known)
         if found is not None and found.by_row:
             warnings.warn(f"Records and truth are matched {found.matched}.", DataWarning, 2)
-        plain: dict[str, Any] = finite({**measures, "calibration": table.to_dicts()})
+        plain: dict[str, Any] = make_finite({**measures, "calibration": table.to_dicts()})
         return plain
 
     def matching(self, truth: Any) -> str:
         """Say how the records would be matched with the truth."""
-        return f"Records and truth are matched {true_entities(truth, self._given).matched}."
+        return f"Records and truth are matched {read_truth(truth, self._given).matched}."
 
     def _calibration(self, truth: Any) -> pl.DataFrame:
-        return calibration(self._pairs, truth)
+        return tabulate_calibration(self._pairs, truth)
 
     def explain(self, record_a: Any, record_b: Any) -> Explanation:
         """Say why two records, by their ids, are (not) the same: evidence by field in bits."""
-        given = self._given
-        one, two = given.row_of(record_a), given.row_of(record_b)
-        if one == two:
-            raise DataError(f"Name two different records. Got {record_a!r} twice.")
-        bits = pair_bits(self._model, self.posterior, np.array([[one, two]]))[0]
-        names = list(given.records.names)
-        value_a, value_b = given.texts.row(one), given.texts.row(two)
-        fields = pl.DataFrame(
-            {
-                "field": names,
-                "value_a": [value_a[name] for name in names],
-                "value_b": [value_b[name] for name in names],
-                "compared": compared_words(self._model, one, two),
-                "bits": bits,
-            },
-            schema_overrides={"value_a": pl.String, "value_b": pl.String},
-        )
-        return Explanation(
-            record_a=given.ids[one],
-            record_b=given.ids[two],
-            fields=fields,
-            evidence=float(bits.sum()),
-            prior=prior_bits(self._model, self.posterior),
-            probability=pair_probability(self.posterior, one, two),
-            same_entity=bool(self.labels[one] == self.labels[two]),
-            forbidden=bool(clashing(self._model.sources, np.array([[one, two]]))[0]),
-            answers=self._model.answers.log_factor_of(one, two) / float(np.log(2)),
-            naming=given.naming(),
-        )
+        return explain_pair(self, record_a, record_b)
 
-    def entity(self, entity: int | str) -> Entity:
+    def entity(self, entity: int | str) -> EntityView:
         """Return one entity: its records, how sure, its weakest link, who else could belong."""
         number = self._entity_number(entity)
-        return look_at(number, self._given, self.entity_of, self._pairs, self._summary.confidence)
+        return view_entity(
+            number, self._given, self.entity_of, self._pairs, self._summary.confidence
+        )
 
     def _entity_number(self, entity: Any) -> int:
         """Return the number of an entity, given as a number or as text."""
@@ -378,7 +292,7 @@ class Result:
         One row an entity: entity, entity_size, confidence, then record_a, record_b, probability and
         same_entity of the pair, inside it or with a record of another one.
         """
-        return least_sure(self.entities, self._pairs, self.entity_of, n)
+        return list_least_sure(self.entities, self._pairs, self.entity_of, n)
 
     def golden(self, rules: str | Path | Mapping[str, Any] | None = None) -> pl.DataFrame:
         """Return one row an entity: the best value of each field, and the record it is from.
@@ -396,11 +310,13 @@ class Result:
         """
         return self._golden(rules).values
 
-    def _golden(self, rules: Any) -> Golden:
-        checked = Rules.read(rules, self._given)
-        what = self._model, self.posterior, self._given, self.labels, self._dependence(), checked
+    def _golden(self, rules: Any) -> GoldenRecords:
+        kept = None if self.directory is None else self.directory / KEPT_RULES
+        checked = GoldenRules.read(rules, self._given, kept=rules is not None and rules == kept)
+        dependence = summarise_dependence(self._model, self.posterior)
+        what = self._model, self.posterior, self._given, self.labels, dependence, checked
         made = make_golden(*what)
-        return Golden(*(_with_ids(table, self.numbers) for table in made))
+        return GoldenRecords(*(_put_ids(table, self.numbers) for table in made))
 
     def review(
         self,
@@ -408,15 +324,15 @@ class Result:
         reviewer: str | None = None,
         audit: int | None = None,
         block: bool = True,
-    ) -> "Review":
+    ) -> "ReviewServer":
         """Serve the review page on this machine until Ctrl-C; answers go to the run's directory.
 
         ``audit`` asks so many pairs of a random sample instead. With ``block=False`` it returns at
         once: ``address`` says where the page is, ``close()`` ends it.
         """
-        from kolchin.resolution.reviewing import review_of
+        from kolchin.resolution.reviewing import open_review
 
-        served = review_of(self, port, reviewer, audit)
+        served = open_review(self, port, reviewer, audit)
         if block:
             sys.stderr.write(f"The review page is at {served.address} (Ctrl-C ends it)\n")
             served.wait()
@@ -480,7 +396,7 @@ class Result:
         prefix: str = "kolchin_",
         append: bool = False,
         rules: str | Path | Mapping[str, Any] | None = None,
-    ) -> "Written":
+    ) -> "WriteReceipt":
         """Write entities, links and golden records to a database, in one transaction.
 
         Parameters
@@ -506,68 +422,26 @@ class Result:
 
         Of several files, the source is added, too.
         """
-        values, source = self._given.frame(), self._given.source
-        added = {
-            "entity": pl.Series(self.entity_of),
-            "confidence": pl.Series(self._summary.confidence).round(6),
-        }
-        texts = self._given.texts
-        if source is not None and not any(source.equals(texts[name]) for name in texts.columns):
-            added = {"source": source, **added}
-        return values.with_columns(
-            column.alias(_free_name(name, values)) for name, column in added.items()
-        )
+        return merge_with_input(self)
 
     def page(self) -> str:
         """Return the report as one HTML page."""
-        from kolchin.report import Content, render
+        from kolchin.resolution.results.result_page import render_result
 
-        given = self._given
-        traces = quantities(self.posterior)
-        few = [f"mu[{k}]" for k in range(1, SIZES_TRACED + 1)]
-        return render(
-            Content(
-                title=given.title,
-                summary=self.summary(),
-                entities=self.entities,
-                links=self.links,
-                values=given.texts,
-                fields=given.fields,
-                sizes=size_table(self.posterior),
-                traces={
-                    "n_entities" if name == "n_clusters" else name: values
-                    for name, values in traces.items()
-                    if not name.startswith("mu[") or name in few
-                },
-                calibration=None
-                if self._own_evaluation is None
-                else self._calibration(self._truth),
-                notes=self.notes,
-                prior_bits=prior_bits(self._model, self.posterior),
-                events=self.events,
-                audit=self._audited(),
-            )
-        )
-
-    def _audited(self) -> list[str]:
-        """Say what an audit has found so far, if there was one."""
-        from kolchin.review.audit import audit_words, read_audit
-
-        found = None if self.directory is None else read_audit(self.directory)
-        return [] if found is None else audit_words(found)
+        return render_result(self)
 
     def report(self, path: str | Path) -> Path:
         """Write a self-contained HTML page that works offline, and return where it is."""
         path = Path(path)
         text = self.page()
-        with replacing(path) as part:
+        with replace_whole(path) as part:
             part.write_text(text, encoding="utf-8")
         return path
 
     def _repr_html_(self) -> str:
-        from kolchin.resolution.results.notebook import result_html
+        from kolchin.resolution.results.notebook import write_result_html
 
-        return result_html(self)
+        return write_result_html(self)
 
     def __repr__(self) -> str:
         found = self.posterior.statistics["n_clusters"]
@@ -578,20 +452,14 @@ class Result:
         )
 
 
-def _words_of_end(ended: str, asked: Mapping[str, Any]) -> str:
+def _describe_end(ended: str, asked: Mapping[str, Any]) -> str:
     """Say why a run has ended that may have had records added."""
     if asked.get("updated"):
         return "updated"
     return "time" if ended == "stopped" else ended
 
 
-def _with_ids(table: pl.DataFrame, numbers: IntArray) -> pl.DataFrame:
+def _put_ids(table: pl.DataFrame, numbers: IntArray) -> pl.DataFrame:
     """Put ids in place of labels, in the order of ids."""
     ids = pl.Series("entity", numbers[table["entity"].to_numpy()], dtype=pl.Int64)
     return table.with_columns(ids).sort("entity", maintain_order=True)
-
-
-def _free_name(name: str, table: pl.DataFrame) -> str:
-    while name in table.columns:
-        name = f"kolchin_{name}"
-    return name

@@ -8,23 +8,23 @@ import numpy as np
 import polars as pl
 
 from kolchin.errors import DataError
-from kolchin.files import replacing
+from kolchin.files import replace_whole
 from kolchin.report.sections.changes import WORDS
 from kolchin.resolution.results.events import (
     Groupings,
-    moved_records,
-    plain_events,
-    weighed_events,
+    find_moved_records,
+    list_events,
+    weigh_events,
 )
 from kolchin.resolution.results.explanation import Explanation
 from kolchin.resolution.results.result import Result
-from kolchin.resolution.tables.entity_numbers import Before
-from kolchin.terminal import table_text
+from kolchin.resolution.tables.entity_numbers import EarlierEntities
+from kolchin.terminal import write_table
 
 MOST_SURPRISING = 10
 
 
-class Surprise(NamedTuple):
+class SurprisingPair(NamedTuple):
     """Two records that came together or apart, and how probable their link was and is."""
 
     before: float
@@ -59,54 +59,59 @@ class Changes:
 
     events: pl.DataFrame
     moved: pl.DataFrame
-    surprising: tuple[Surprise, ...]
+    surprising: tuple[SurprisingPair, ...]
     n_entities: tuple[int, int]
     n_records: tuple[int, int]
 
     def counts(self) -> dict[str, int]:
         """Return how many entities each event has."""
-        return _counts(self.events)
+        return _count_events(self.events)
 
     def write(self, path: str | Path) -> Path:
         """Write the events as CSV; numbers of earlier entities have spaces between them."""
         path = Path(path)
-        with replacing(path) as part:
-            plain_events(self.events).write_csv(part)
+        with replace_whole(path) as part:
+            list_events(self.events).write_csv(part)
         return path
 
     def __str__(self) -> str:
         (were, are), (had, have) = self.n_entities, self.n_records
         lines = [f"{were:,} entities of {had:,} records became {are:,} of {have:,}.", ""]
-        lines += event_words(self.events).split("\n")
+        lines += describe_event(self.events).split("\n")
         lines += ["", f"{self.moved.height:,} records moved to another entity."]
         if self.surprising:
             lines += ["", "The most surprising changes:"]
         for surprise in self.surprising:
-            lines += ["", str(surprise), *_evidence(surprise.explanation)]
+            lines += ["", str(surprise), *_write_evidence(surprise.explanation)]
         return "\n".join(lines)
 
 
-def _counts(events: pl.DataFrame) -> dict[str, int]:
+def _count_events(events: pl.DataFrame) -> dict[str, int]:
     found = dict(events["event"].value_counts().iter_rows())
     return {event: int(found.get(event, 0)) for event in WORDS}
 
 
-def event_words(events: pl.DataFrame) -> str:
+def describe_event(events: pl.DataFrame) -> str:
     """Write how many entities each event has, a line each."""
-    rows = [(event, f"{n:,}", WORDS[event]) for event, n in _counts(events).items() if n]
-    return table_text(rows, right=[1])
+    rows = [(event, f"{n:,}", WORDS[event]) for event, n in _count_events(events).items() if n]
+    return write_table(rows, right=[1])
 
 
-def _evidence(explanation: Explanation) -> list[str]:
+def _write_evidence(explanation: Explanation) -> list[str]:
     """Write the evidence of a pair, a field a line."""
     rows = [
-        (f"  {row['field']}", _cell(row["value_a"]), _cell(row["value_b"]), f"{row['bits']:+.1f}")
+        (
+            f"  {row['field']}",
+            _write_cell(row["value_a"]),
+            _write_cell(row["value_b"]),
+            f"{row['bits']:+.1f}",
+        )
         for row in explanation.fields.iter_rows(named=True)
     ]
-    return table_text(rows, right=[3]).split("\n")
+    return write_table(rows, right=[3]).split("\n")
 
 
-def _cell(value: Any) -> str:
+def _write_cell(value: Any) -> str:
     return "(missing)" if value is None else str(value)
 
 
@@ -127,49 +132,49 @@ def diff(before: Result | str | Path, after: Result | str | Path) -> Changes:
     >>> diff(before, before).counts()["merged"]
     0
     """
-    old, new = _result(before), _result(after)
-    ids = [_ids(result) for result in (old, new)]
+    old, new = _load_result(before), _load_result(after)
+    ids = [_read_ids(result) for result in (old, new)]
     if not ids[0].is_in(ids[1].implode()).any():
         raise DataError(
             "The two results have no record in common: records are matched by their ids "
             "(column 'record' of the entities). Name the same id column in both."
         )
-    groupings = _matched(old, new, *ids)
+    groupings = _match_records(old, new, *ids)
     sure = new.entities["confidence"].to_numpy()
-    events = weighed_events(groupings, new.posterior, sure)
-    moved = moved_records(groupings, events)
+    events = weigh_events(groupings, new.posterior, sure)
+    moved = find_moved_records(groupings, events)
     named = new.entities["record"].gather(moved["row"]).alias("record")
     return Changes(
         events,
         moved.select(named, "from_entity", "to_entity"),
-        _surprising(old, new),
+        _find_surprising(old, new),
         (old.entities["entity"].n_unique(), new.entities["entity"].n_unique()),
         (old.entities.height, new.entities.height),
     )
 
 
-def _result(given: Result | str | Path) -> Result:
+def _load_result(given: Result | str | Path) -> Result:
     return given if isinstance(given, Result) else Result.load(given)
 
 
-def _ids(result: Result) -> pl.Series:
+def _read_ids(result: Result) -> pl.Series:
     """Return the records' ids as text, so that a number in a file is one in a data frame."""
     return result.entities["record"].cast(pl.String)
 
 
-def _matched(old: Result, new: Result, old_ids: pl.Series, new_ids: pl.Series) -> Groupings:
-    before = Before.of(old_ids, old.entities["entity"].to_numpy(), 0)
+def _match_records(old: Result, new: Result, old_ids: pl.Series, new_ids: pl.Series) -> Groupings:
+    before = EarlierEntities.of(old_ids, old.entities["entity"].to_numpy(), 0)
     after = new.entities["entity"].to_numpy().astype(np.int64)
-    return Groupings(before.entity_of(new_ids), after, before.lost(new_ids))
+    return Groupings(before.entity_of(new_ids), after, before.find_lost(new_ids))
 
 
-def _surprising(old: Result, new: Result) -> tuple[Surprise, ...]:
+def _find_surprising(old: Result, new: Result) -> tuple[SurprisingPair, ...]:
     """Return the pairs that came together or apart whose probability changed most, an entity each.
 
     Records must be in both results.
     """
-    both = _together_or_apart(old, new)
-    entity = dict(zip(_ids(new).to_list(), new.entities["entity"].to_list(), strict=True))
+    both = _list_changed_pairs(old, new)
+    entity = dict(zip(_read_ids(new).to_list(), new.entities["entity"].to_list(), strict=True))
     told: set[int] = set()
     found = []
     for row in both.iter_rows(named=True):
@@ -178,13 +183,13 @@ def _surprising(old: Result, new: Result) -> tuple[Surprise, ...]:
             continue
         told |= concerned
         explanation = new.explain(row["record_a"], row["record_b"])
-        found.append(Surprise(row["before"], row["after"], explanation))
+        found.append(SurprisingPair(row["before"], row["after"], explanation))
         if len(found) == MOST_SURPRISING:
             break
     return tuple(found)
 
 
-def _together_or_apart(old: Result, new: Result) -> pl.DataFrame:
+def _list_changed_pairs(old: Result, new: Result) -> pl.DataFrame:
     """Return the listed pairs of records that only one result has in one entity, by change."""
     keys = ["record_a", "record_b"]
     listed = []
@@ -196,7 +201,7 @@ def _together_or_apart(old: Result, new: Result) -> pl.DataFrame:
                 ordered.list.get(0).alias("record_a"), ordered.list.get(1).alias("record_b")
             )
         )
-    known = _ids(old).filter(_ids(old).is_in(_ids(new).implode())).implode()
+    known = _read_ids(old).filter(_read_ids(old).is_in(_read_ids(new).implode())).implode()
     return (
         listed[0]
         .join(listed[1], on=keys, how="full", coalesce=True)

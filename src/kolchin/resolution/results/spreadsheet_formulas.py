@@ -6,22 +6,22 @@ import polars as pl
 
 from kolchin.options import option
 from kolchin.records.columns.column_texts import Texts
-from kolchin.records.faults_and_notes import shown
+from kolchin.records.faults_and_notes import show_value
 
 FORMULA = r"^[=@\t\r]|^[+-][^0-9.,\s]"
 """How such a cell begins; numbers and telephone numbers are none."""
 
 
-def quoted(table: pl.DataFrame) -> pl.DataFrame:
+def quote_formulas(table: pl.DataFrame) -> pl.DataFrame:
     """Put an apostrophe before cells that would be formulas: spreadsheets then show the text.
 
     >>> quoted(pl.DataFrame({"a": ["=1+1", "-5", "x"]}))["a"].to_list()
     ["'=1+1", '-5', 'x']
     """
-    return pl.DataFrame([_quoted(column) for column in table.iter_columns()])
+    return pl.DataFrame([_quote_column(column) for column in table.iter_columns()])
 
 
-def _quoted(column: pl.Series) -> pl.Series:
+def _quote_column(column: pl.Series) -> pl.Series:
     if column.dtype != pl.String:
         return column
     plain = column.alias("")  # Polars takes some names for patterns
@@ -31,7 +31,7 @@ def _quoted(column: pl.Series) -> pl.Series:
     )
 
 
-def formula_notes(texts: Texts, columns: Iterable[str]) -> list[str]:
+def note_formulas(texts: Texts, columns: Iterable[str]) -> list[str]:
     """Say which columns hold such cells."""
     notes = []
     for name in columns:
@@ -40,7 +40,7 @@ def formula_notes(texts: Texts, columns: Iterable[str]) -> list[str]:
         if found.len():
             notes.append(
                 f"{name!r} has values that a spreadsheet would run as formulas, such as "
-                f"{shown(found[0])}; {option('safe_csv')} quotes them in the files that are "
+                f"{show_value(found[0])}; {option('safe_csv')} quotes them in the files that are "
                 "written."
             )
     return notes

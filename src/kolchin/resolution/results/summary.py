@@ -7,10 +7,11 @@ import numpy as np
 import polars as pl
 
 from kolchin.posterior import Posterior
-from kolchin.posterior.convergence import converged, diagnostics
-from kolchin.posterior.scores import spread_of
-from kolchin.posterior.size_statistics import histograms
-from kolchin.posterior.traces import Traced
+from kolchin.posterior.convergence import has_converged, tabulate_diagnostics
+from kolchin.posterior.scores import summarise_spread
+from kolchin.posterior.size_statistics import count_sizes_by_draw
+from kolchin.posterior.traces import TraceSource
+from kolchin.report.wording import write_counted
 
 MONITORED = ("n_clusters", "singletons")
 
@@ -32,63 +33,63 @@ def describe(posterior: Posterior) -> dict[str, Any]:
     """Return entities, sizes, parameters and diagnostics of a posterior."""
     statistics = posterior.statistics
     own = {"n_clusters", "singletons", "largest", "log_joint"}
-    parameters = described(posterior).filter(~pl.col("quantity").is_in(list(own)))
+    parameters = tabulate_all_diagnostics(posterior).filter(~pl.col("quantity").is_in(list(own)))
     return {
         "n_records": posterior.n_records,
-        "n_entities": spread_of(statistics["n_clusters"]),
-        "sizes": {name: spread_of(statistics[key]) for name, key in SIZES.items()},
+        "n_entities": summarise_spread(statistics["n_clusters"]),
+        "sizes": {name: summarise_spread(statistics[key]) for name, key in SIZES.items()},
         "parameters": {
             row["quantity"]: {name: row[name] for name in ("mean", "sd", "q05", "q50", "q95")}
             for row in parameters.iter_rows(named=True)
         },
-        "diagnostics": _diagnostics(monitored(posterior)),
+        "diagnostics": _summarise_diagnostics(tabulate_monitored(posterior)),
     }
 
 
-def described(posterior: Traced) -> pl.DataFrame:
+def tabulate_all_diagnostics(posterior: TraceSource) -> pl.DataFrame:
     """Return the diagnostics of all quantities; of the size distribution mu, the sizes that occur.
 
     Beyond, it is as the prior has it.
     """
     largest = int(posterior.statistics["largest"].max())
     size = pl.col("quantity").str.extract(r"^mu\[(\d+)\]$").cast(pl.Int64)
-    return diagnostics(posterior).filter((size <= largest).fill_null(True))
+    return tabulate_diagnostics(posterior).filter((size <= largest).fill_null(True))
 
 
-def monitored(posterior: Traced) -> pl.DataFrame:
+def tabulate_monitored(posterior: TraceSource) -> pl.DataFrame:
     """Return the diagnostics of what a run must know well before it ends: what users read.
 
     Those are the numbers of entities and of singletons. Parameters and the log joint density are
     reported, not waited for: a parameter that no link hangs on may creep, and creeps in both.
     """
-    return diagnostics(posterior, MONITORED)
+    return tabulate_diagnostics(posterior, MONITORED)
 
 
-def is_enough(posterior: Traced) -> bool:
+def is_enough(posterior: TraceSource) -> bool:
     """Tell whether every monitored quantity has converged; nothing but the draws decides."""
-    return converged(monitored(posterior))
+    return has_converged(tabulate_monitored(posterior))
 
 
-def _diagnostics(table: pl.DataFrame) -> dict[str, Any]:
+def _summarise_diagnostics(table: pl.DataFrame) -> dict[str, Any]:
     """Return the worst R-hat and effective size, and those of every quantity."""
     named = table.with_columns(pl.col("quantity").replace("n_clusters", "n_entities"))
     rhat = dict(named.select("quantity", "rhat").iter_rows())
     ess = dict(named.select("quantity", "ess_bulk").iter_rows())
     return {
-        "rhat": max(rhat.values(), key=_or_worst),
-        "ess": min(ess.values(), key=lambda size: -_or_worst(-size)),
-        "converged": converged(table),
+        "rhat": max(rhat.values(), key=_replace_unknown),
+        "ess": min(ess.values(), key=lambda size: -_replace_unknown(-size)),
+        "converged": has_converged(table),
         "quantities": {name: {"rhat": rhat[name], "ess": ess[name]} for name in rhat},
     }
 
 
-def _or_worst(value: float) -> float:
+def _replace_unknown(value: float) -> float:
     return math.inf if math.isnan(value) else value
 
 
-def size_table(posterior: Posterior) -> pl.DataFrame:
+def tabulate_sizes(posterior: Posterior) -> pl.DataFrame:
     """Return size, mean, q05, q95: how many entities have so many records."""
-    tables = [histograms(chain, posterior.n_records) for chain in posterior.chains]
+    tables = [count_sizes_by_draw(chain, posterior.n_records) for chain in posterior.chains]
     occurring = np.unique(np.concatenate([sizes for sizes, _ in tables]))
     rows = np.zeros((len(posterior), occurring.size), dtype=np.int32)
     for (sizes, counts), own in zip(tables, np.split(rows, len(tables)), strict=True):
@@ -98,7 +99,7 @@ def size_table(posterior: Posterior) -> pl.DataFrame:
     return table.filter(pl.col("mean") > 0)
 
 
-def headline(summary: dict[str, Any]) -> list[str]:
+def write_headline(summary: dict[str, Any]) -> list[str]:
     """Say in a few lines what a summary holds."""
     found, checks = summary["n_entities"], summary["diagnostics"]
     lines = [
@@ -106,12 +107,13 @@ def headline(summary: dict[str, Any]) -> list[str]:
         f"{found['mean']:,.0f} entities (90% interval {found['q05']:,.0f} to {found['q95']:,.0f}) "
         f"among {summary['n_records']:,} records; the list has "
         f"{summary['entities_shown']:,}.",
-        f"Sampling ended because {ENDINGS[summary['ended']]}: {summary['settings']['chains']} "
-        f"chains of {summary['draws']:,} draws, R-hat {_number(checks['rhat'], '.3f')}, "
-        f"effective sample size {_number(checks['ess'], ',.0f')}, "
+        f"Sampling ended because {ENDINGS[summary['ended']]}: "
+        f"{write_counted(summary['settings']['chains'], 'chain')} of "
+        f"{write_counted(summary['draws'], 'draw')}, R-hat {_write_number(checks['rhat'], '.3f')}, "
+        f"effective sample size {_write_number(checks['ess'], ',.0f')}, "
         f"{summary['seconds']['sampling']:,.0f} s.",
         *([f"The seed was {summary['seed']}."] if "seed" in summary else []),
-        *_answered(summary["settings"].get("answers")),
+        *_describe_answers(summary["settings"].get("answers")),
     ]
     lines += [f"Open: {doubt['sentence']}" for doubt in summary.get("doubts", ())]
     if "evaluation" in summary:
@@ -122,7 +124,7 @@ def headline(summary: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _answered(told: dict[str, Any] | None) -> list[str]:
+def _describe_answers(told: dict[str, Any] | None) -> list[str]:
     """Say which answers of people a run is conditioned on."""
     if told is None:
         return []
@@ -136,16 +138,16 @@ def _answered(told: dict[str, Any] | None) -> list[str]:
     ]
 
 
-def _number(value: float | None, form: str) -> str:
+def _write_number(value: float | None, form: str) -> str:
     return "unknown" if value is None else format(value, form)
 
 
-def finite(value: Any) -> Any:
+def make_finite(value: Any) -> Any:
     """Return plain data in which numbers that JSON does not know are None."""
     if isinstance(value, dict):
-        return {name: finite(item) for name, item in value.items()}
+        return {name: make_finite(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [finite(item) for item in value]
+        return [make_finite(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

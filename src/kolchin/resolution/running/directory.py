@@ -21,17 +21,17 @@ from filelock import BaseFileLock, FileLock, Timeout
 from numpy.typing import NDArray
 
 from kolchin.errors import DataError, SamplerError
-from kolchin.files import replacing
+from kolchin.files import replace_whole
 from kolchin.likelihoods import Exemplar, Likelihood
 from kolchin.options import option
 from kolchin.posterior import Posterior
-from kolchin.posterior.draws_on_disk import part_path, save, write_arrays
-from kolchin.posterior.recorder import recorded
+from kolchin.posterior.draws_on_disk import name_part, save, write_arrays
+from kolchin.posterior.recorder import collect_posterior
 from kolchin.records import Records
-from kolchin.resolution.results.spreadsheet_formulas import quoted
+from kolchin.resolution.results.spreadsheet_formulas import quote_formulas
 from kolchin.resolution.running.kept_likelihood import FILE as LIKELIHOOD
 from kolchin.resolution.running.kept_likelihood import read_likelihood, write_likelihood
-from kolchin.resolution.tables.input_table import UNREADABLE, Input
+from kolchin.resolution.tables.input_table import UNREADABLE, InputTable
 from kolchin.sampling.run.checkpoint import pack_run, read_header, restore, take_chains
 from kolchin.sampling.run.runner import Run
 
@@ -75,7 +75,7 @@ class RunDirectory:
                 f"{option('out')} names another directory, and {option('overwrite')} replaces it."
             )
 
-    def begin(self, given: Input, asked: dict[str, Any]) -> Input:
+    def begin(self, given: InputTable, asked: dict[str, Any]) -> InputTable:
         """Clear an older run away and write what this one starts from; run.json comes last.
 
         Return the input as it is kept.
@@ -106,7 +106,7 @@ class RunDirectory:
 
         self.write_json("posterior/run.json", {"format": FORMAT, "version": __version__, **asked})
 
-    def asked(self) -> dict[str, Any]:
+    def read_asked(self) -> dict[str, Any]:
         """Read what was asked for."""
         path = self.posterior / "run.json"
         if not path.exists():
@@ -120,11 +120,11 @@ class RunDirectory:
         return data
 
     @contextmanager
-    def locked(self) -> Iterator[BaseFileLock]:
+    def lock(self) -> Iterator[BaseFileLock]:
         """Keep two processes from working on one directory; a killed one lets go by itself."""
         with self.writing():
             self.posterior.mkdir(parents=True, exist_ok=True)
-            lock = _lock(self.posterior)
+            lock = _take_lock(self.posterior)
         if lock is None:
             raise DataError(f"Another process is working on {self.path}.")
         with lock as held:
@@ -156,7 +156,7 @@ class RunDirectory:
     def save(self, run: Run, last: bool = False) -> None:
         """Write new parts of draws, and then the state; at the end also the last, short part."""
         began = time.monotonic()
-        length = part_length(run.model.n_records)
+        length = choose_part_length(run.model.n_records)
         with self.writing():
             while (self._saved_parts + 1) * length <= run.kept:
                 self._save_part(run, self._saved_parts, length)
@@ -173,8 +173,8 @@ class RunDirectory:
     def _save_part(self, run: Run, number: int, length: int) -> None:
         inside = slice(number * length, min((number + 1) * length, run.kept))
         drawn = [chain.draws for chain in run.chains]
-        posterior = recorded(drawn, run.settings_of_draws, inside.start, inside.stop)
-        save(posterior, part_path(self.posterior, number), inside.start)
+        posterior = collect_posterior(drawn, run.settings_of_draws, inside.start, inside.stop)
+        save(posterior, name_part(self.posterior, number), inside.start)
 
     def restore(self, run: Run) -> None:
         """Bring a new run to the saved state, if there is one."""
@@ -186,8 +186,8 @@ class RunDirectory:
             self._condition(run, arrays)
             return
         first_draw = header["first_draw"]
-        self._saved_parts = first_draw // part_length(run.model.n_records)
-        paths = (part_path(self.posterior, number) for number in range(self._saved_parts))
+        self._saved_parts = first_draw // choose_part_length(run.model.n_records)
+        paths = (name_part(self.posterior, number) for number in range(self._saved_parts))
         restore(run, arrays, map(Posterior.load, paths))
 
     def _condition(self, run: Run, arrays: dict[str, NDArray[Any]]) -> None:
@@ -232,14 +232,14 @@ class RunDirectory:
 
     def write_table(self, name: str, table: pl.DataFrame) -> None:
         """Write a table as CSV, whole or not at all; formulas are quoted if that was asked for."""
-        if self.asked().get("safe_csv", False):
-            table = quoted(table)
-        with self.writing(), replacing(self.path / name) as part:
+        if self.read_asked().get("safe_csv", False):
+            table = quote_formulas(table)
+        with self.writing(), replace_whole(self.path / name) as part:
             table.write_csv(part)
 
     def write_text(self, name: str, text: str) -> None:
         """Write a text, whole or not at all."""
-        with self.writing(), replacing(self.path / name) as part:
+        with self.writing(), replace_whole(self.path / name) as part:
             part.write_text(text, encoding="utf-8")
 
     def write_json(self, name: str, data: Any) -> None:
@@ -247,12 +247,12 @@ class RunDirectory:
         self.write_text(name, json.dumps(data, indent=2, ensure_ascii=False) + "\n")
 
 
-def part_length(n_records: int) -> int:
+def choose_part_length(n_records: int) -> int:
     """Return the number of draws of a chain in a part."""
     return min(DRAWS_A_PART, max(1, RECORDS_A_PART // n_records))
 
 
-def _lock(folder: Path) -> AbstractContextManager[BaseFileLock] | None:
+def _take_lock(folder: Path) -> AbstractContextManager[BaseFileLock] | None:
     """Keep others out of a folder until the context is left; None if another is in."""
     try:  # the system lets go when a process dies
         return FileLock(folder / ".lock").acquire(timeout=0)

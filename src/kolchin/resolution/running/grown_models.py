@@ -12,13 +12,13 @@ from kolchin.likelihoods import Exemplar
 from kolchin.likelihoods.extending import extended
 from kolchin.model import Model
 from kolchin.parameters import IntArray
-from kolchin.resolution.running.settings import Settings, source_numbers
-from kolchin.resolution.tables.input_table import Input
+from kolchin.resolution.running.settings import Settings, number_sources
+from kolchin.resolution.tables.input_table import InputTable
 
 BASE_ROW = "base_row"
 
 
-def base_rows(given: Input) -> IntArray:
+def find_base_rows(given: InputTable) -> IntArray:
     """Return the row of each record among those that chances were learnt from; -1: added since."""
     if given.base is None:
         return np.arange(given.records.n_records)
@@ -26,12 +26,12 @@ def base_rows(given: Input) -> IntArray:
     return rows
 
 
-def extended_model(learnt: Model, given: Input, settings: Settings) -> Model:
+def extend_model(learnt: Model, given: InputTable, settings: Settings) -> Model:
     """Return the model of all records, of which some were added to those it was learnt from."""
     likelihood = learnt.likelihood
     assert isinstance(likelihood, Exemplar)
     assert likelihood.comparisons is not None
-    rows = base_rows(given)
+    rows = find_base_rows(given)
     records = given.records.as_compared()
     added = compare_added(learnt.records, likelihood.comparisons, records, rows < 0, settings.keys)
     row_now = np.full(learnt.n_records, -1, dtype=np.int64)
@@ -41,11 +41,11 @@ def extended_model(learnt: Model, given: Input, settings: Settings) -> Model:
     model.likelihood = extended(likelihood, row_now, added)
     model.answers = Answers.of(records.n_records, (*settings.known, *settings.reviewed))
     if settings.one_per_source:
-        model.sources = source_numbers(given.source).astype(np.int32)
+        model.sources = number_sources(given.source).astype(np.int32)
     return model
 
 
-def without_base(given: Input) -> Input:
+def forget_base(given: InputTable) -> InputTable:
     """Return the input of a run that learns from all of its records."""
     about = given.about.drop(BASE_ROW, strict=False)
     return replace(given, about=about, base=None)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from kolchin.comparison import plain_arrays as comparisons_kept
-from kolchin.files import replacing
+from kolchin.files import replace_whole
 from kolchin.likelihoods import Exemplar, Likelihood
 from kolchin.likelihoods import plain_exemplar as likelihood_kept
 from kolchin.records import Compared, Records
@@ -26,7 +26,7 @@ def write_likelihood(folder: Path, likelihood: Likelihood) -> None:
     arrays = likelihood_kept.arrays_of(likelihood)
     arrays |= comparisons_kept.arrays_of(likelihood.comparisons)
     version = np.frombuffer(_version().encode(), dtype=np.uint8)
-    with replacing(folder / FILE) as part, part.open("wb") as file:
+    with replace_whole(folder / FILE) as part, part.open("wb") as file:
         np.savez(file, allow_pickle=False, version=version, **arrays)
 
 

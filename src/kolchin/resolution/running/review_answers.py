@@ -8,16 +8,16 @@ import polars as pl
 from kolchin.answers import SAME, Known
 from kolchin.resolution.running.directory import RunDirectory
 from kolchin.resolution.running.settings import Settings
-from kolchin.resolution.tables.input_table import Input
+from kolchin.resolution.tables.input_table import InputTable
 from kolchin.review.answers_file import FILE, AnswersFile
-from kolchin.review.rates import Rate, answers_that_count, reviewers_rate
+from kolchin.review.rates import ErrorRate, choose_answers, estimate_rate
 
 
-class Reviewed(NamedTuple):
+class ReviewAnswers(NamedTuple):
     """The answers of a run's reviewers that count, and how often they err."""
 
     known: tuple[Known, ...]
-    rate: Rate
+    rate: ErrorRate
 
     def words(self) -> str:
         """Say what the run is conditioned on."""
@@ -34,18 +34,18 @@ class Reviewed(NamedTuple):
         )
 
 
-def read_reviewed(path: Path, ids: pl.Series) -> Reviewed:
+def read_reviewed(path: Path, ids: pl.Series) -> ReviewAnswers:
     """Read the answers in a run's directory."""
     answers = AnswersFile(path / FILE).read()
-    rate = reviewers_rate(answers)
+    rate = estimate_rate(answers)
     rows = {str(name): row for row, name in enumerate(ids.cast(pl.String).to_list())}
-    return Reviewed(answers_that_count(answers, rows, rate.mean), rate)
+    return ReviewAnswers(choose_answers(answers, rows, rate.mean), rate)
 
 
 def has_new_answers(directory: RunDirectory) -> bool:
     """Tell whether there are answers that the run does not know yet."""
-    settings = Settings.from_json(directory.asked()["settings"])
+    settings = Settings.from_json(directory.read_asked()["settings"])
     if not (directory.path / FILE).exists():
         return bool(settings.reviewed)
-    ids = Input.load(directory.posterior, hold=False).ids
+    ids = InputTable.load(directory.posterior, hold=False).ids
     return read_reviewed(directory.path, ids).known != settings.reviewed

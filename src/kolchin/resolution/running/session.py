@@ -9,17 +9,17 @@ import polars as pl
 
 from kolchin.model import Model
 from kolchin.posterior import Posterior
-from kolchin.posterior.episodes import plain
-from kolchin.resolution.results.events import plain_events
+from kolchin.posterior.episodes import make_plain
+from kolchin.resolution.results.events import list_events
 from kolchin.resolution.results.result import Result
 from kolchin.resolution.results.summary import is_enough
 from kolchin.resolution.running.directory import RunDirectory
 from kolchin.resolution.running.progress_display import Display
 from kolchin.resolution.running.review_answers import has_new_answers
 from kolchin.resolution.running.settings import Settings
-from kolchin.resolution.tables.input_table import Input
+from kolchin.resolution.tables.input_table import InputTable
 from kolchin.sampling.run.runner import Run
-from kolchin.workplace import Work
+from kolchin.workplace import Workplace
 
 GROWTH = 1.5
 """How many times as many draws there are at each look at the diagnostics as at the one before."""
@@ -30,14 +30,14 @@ class Session:
 
     def __init__(
         self,
-        given: Input,
+        given: InputTable,
         settings: Settings,
         model: Model,
         directory: RunDirectory | None,
         limit: float,
         display: Display,
         seconds: Mapping[str, float],
-        work: Work | None = None,
+        work: Workplace | None = None,
     ) -> None:
         self.given = given
         self.settings = settings
@@ -51,7 +51,7 @@ class Session:
     def run(self, merged: bool = False) -> Result:
         """Sample from where the run is, and make the results."""
         began = time.monotonic()
-        run = self._taken_up()
+        run = self._take_up()
         starting = time.monotonic() - began
         if not _has_all(run.ended, self.settings.draws) or run.kept < run.wanted:
             self._sample(run)
@@ -62,7 +62,7 @@ class Session:
         if run.kept == 0:
             ended, drawn = "warm-up", run.provisional()
         else:
-            drawn = self._drawn(run)
+            drawn = self._read_draws(run)
         del run  # the chains, which results do not need
         about = self.given, self.settings, drawn, ended, seconds, self.model
         where = None if self.directory is None else self.directory.path
@@ -73,13 +73,13 @@ class Session:
             result.detach()
         return result
 
-    def _drawn(self, run: Run) -> Posterior:
+    def _read_draws(self, run: Run) -> Posterior:
         """Return all draws; what is on disk is not in memory."""
         if self.directory is None:
             return run.posterior()
-        return replace(self.directory.draws(), settings=plain(run.settings_now()))
+        return replace(self.directory.draws(), settings=make_plain(run.settings_now()))
 
-    def _taken_up(self) -> Run:
+    def _take_up(self) -> Run:
         self.display.phase("looking for pairs")
         run = Run.begin(self.model, self.settings.run_settings(), self.settings.seed, self.work)
         if self.directory is not None:
@@ -131,9 +131,9 @@ def write_results(
     directory.write_table(
         "entities.csv", result.entities.with_columns(pl.col("confidence").round(6))
     )
-    directory.write_table("links.csv", _rounded_links(result.links))
+    directory.write_table("links.csv", _round_links(result.links))
     if result.events is not None:
-        directory.write_table("events.csv", plain_events(result.events))
+        directory.write_table("events.csv", list_events(result.events))
     if merged:
         directory.write_table("merged.csv", result.merged())
     written = time.monotonic()
@@ -145,7 +145,7 @@ def write_results(
     directory.write_json("summary.json", result.summary())
 
 
-def _rounded_links(links: pl.DataFrame) -> pl.DataFrame:
+def _round_links(links: pl.DataFrame) -> pl.DataFrame:
     """Round probabilities and bits; by place, since Polars takes some names for patterns."""
     columns = [column.alias("") for column in links.iter_columns()]
     columns[2] = columns[2].round(6)
@@ -162,7 +162,7 @@ def _has_all(ended: str, asked: int | None) -> bool:
 def is_finished(out: str | Path, draws: int | None = None) -> bool:
     """Tell whether a run has ended by itself, its results are written, and no more is asked for."""
     directory = RunDirectory(Path(out))
-    asked = Settings.from_json(directory.asked()["settings"]).draws
+    asked = Settings.from_json(directory.read_asked()["settings"]).draws
     if has_new_answers(directory):
         return False
     header = directory.header()

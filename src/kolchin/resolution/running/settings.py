@@ -65,7 +65,7 @@ class Settings:
     short: bool = False
 
     @classmethod
-    def checked(
+    def check(
         cls,
         prior: str | Prior | None,
         delta: Hyper,
@@ -80,7 +80,7 @@ class Settings:
     ) -> Self:
         """Check what a user gave; every fault is told in one message."""
         faults: list[str] = []
-        chosen = _chosen_prior(prior, likelihood, faults)
+        chosen = _choose_prior(prior, likelihood, faults)
         try:
             checked = check_run_settings(
                 chains, draws or FIRST_LOOK, None, THIN, None, STARTS, seed=seed
@@ -95,7 +95,7 @@ class Settings:
                 "The 'time_limit' must be more than 0 seconds, 'auto', or None for no limit. "
                 f"Got {time_limit!r}."
             )
-        wanted = _checked_keys(keys or (), faults)
+        wanted = _check_keys(keys or (), faults)
         if likelihood not in LIKELIHOODS:
             faults.append(
                 f"The 'likelihood' parameter must be one of {', '.join(LIKELIHOODS)}. "
@@ -129,7 +129,7 @@ class Settings:
         else:
             records = records.as_compared()
             likelihood = compare(records, self.keys) if kept is None else kept
-        sources = source_numbers(source) if self.one_per_source else None
+        sources = number_sources(source) if self.one_per_source else None
         said = (*self.known, *self.reviewed)
         how = self.prior, self.delta, self.tied, likelihood
         return Model(records, *how, sources=sources, answers=said)
@@ -140,7 +140,7 @@ class Settings:
         warmup = max(FEWEST_AGAIN, self.warmup // 3) if self.short else self.warmup
         return check_run_settings(self.chains, first, warmup, self.thin, None, STARTS)
 
-    def for_model(self, model: Model) -> Self:
+    def fit_to_model(self, model: Model) -> Self:
         """Return the same with the warm-up and the thinning that a model needs."""
         first = FIRST_LOOK if self.draws is None else self.draws
         n_compared = model.likelihood.n_compared
@@ -160,14 +160,14 @@ class Settings:
         """Return the same for another number of draws."""
         return replace(self, draws=draws)
 
-    def without_sources(self) -> Self:
+    def forget_sources(self) -> Self:
         """Return the same, in which sources and answers do not matter: chances hang on neither."""
         return replace(self, one_per_source=False, known=(), reviewed=())
 
-    def moved(self, row_before: IntArray) -> Self:
+    def move_rows(self, row_before: IntArray) -> Self:
         """Return the same for a table whose records stood elsewhere before (-1: nowhere).
 
-        What was said of records that are gone or changed is left out.
+        What was said of records that are gone is left out.
         """
         now = {int(row): place for place, row in enumerate(row_before.tolist()) if row >= 0}
 
@@ -182,7 +182,7 @@ class Settings:
         return {
             "prior": repr(self.prior),
             "likelihood": self.likelihood,
-            "delta": _plain(self.delta) if isinstance(self.delta, float) else repr(self.delta),
+            "delta": _make_plain(self.delta) if isinstance(self.delta, float) else repr(self.delta),
             "tied": self.tied,
             "one_per_source": self.one_per_source,
             "chains": self.chains,
@@ -190,10 +190,10 @@ class Settings:
             "warmup": self.warmup,
             "thin": self.thin,
             **({"keys": [list(key) for key in self.keys]} if self.keys else {}),
-            **({"answers": self._said()} if self.known or self.reviewed else {}),
+            **({"answers": self._count_answers()} if self.known or self.reviewed else {}),
         }
 
-    def _said(self) -> dict[str, Any]:
+    def _count_answers(self) -> dict[str, Any]:
         """Count the answers that the posterior is conditioned on."""
         same = sum(one.answer == SAME for one in (*self.known, *self.reviewed))
         told: dict[str, Any] = {
@@ -214,20 +214,20 @@ class Settings:
                 f"A run directory can hold the priors {', '.join(PRIORS)} with numbers, kp.Gamma "
                 f"and kp.Beta as parameters. Got {self.prior!r}: use it without a directory."
             )
-        plain = {**vars(self), "delta": _plain(self.delta)}
-        given = {key: _plain(value) for key, value in self.prior.given.items()}
+        plain = {**vars(self), "delta": _make_plain(self.delta)}
+        given = {key: _make_plain(value) for key, value in self.prior.given.items()}
         return {**plain, "prior": {"name": name, "parameters": given}}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Self:
         """Build from what ``to_json`` made."""
         prior = data["prior"]
-        given = {key: _hyper(value) for key, value in prior["parameters"].items()}
+        given = {key: _read_hyper(value) for key, value in prior["parameters"].items()}
         made = PRIORS[prior["name"]](**given)
         listed: dict[str, Any] = {"keys": tuple(tuple(key) for key in data["keys"])}
         for name in ("known", "reviewed"):
             listed[name] = tuple(Known(*one) for one in data.get(name, ()))
-        return cls(**{**data, **listed, "prior": made, "delta": _hyper(data["delta"])})
+        return cls(**{**data, **listed, "prior": made, "delta": _read_hyper(data["delta"])})
 
 
 def _is_limit(time_limit: float | str | None) -> bool:
@@ -236,7 +236,7 @@ def _is_limit(time_limit: float | str | None) -> bool:
     return time_limit > 0
 
 
-def limit_for(time_limit: float | str | None, n_records: int) -> float:
+def choose_limit(time_limit: float | str | None, n_records: int) -> float:
     """Return the seconds that sampling may take; by itself that grows with the records.
 
     >>> limit_for("auto", 5_000), limit_for("auto", 3_000_000), limit_for(90.0, 3_000_000)
@@ -249,7 +249,7 @@ def limit_for(time_limit: float | str | None, n_records: int) -> float:
     return float(time_limit)
 
 
-def _chosen_prior(prior: str | Prior | None, likelihood: str, faults: list[str]) -> Prior:
+def _choose_prior(prior: str | Prior | None, likelihood: str, faults: list[str]) -> Prior:
     """Return the prior of a name; of NBD, the paper's own only with the paper's likelihood.
 
     The paper's base measure halves from size to size, so that ten records of one entity would
@@ -269,7 +269,7 @@ def _chosen_prior(prior: str | Prior | None, likelihood: str, faults: list[str])
     return PRIORS[name]()
 
 
-def source_numbers(source: pl.Series | None) -> IntArray:
+def number_sources(source: pl.Series | None) -> IntArray:
     """Return a number for each source, -1 for none; refuse sources that forbid every link."""
     if source is None:
         raise ModelError(
@@ -285,7 +285,7 @@ def source_numbers(source: pl.Series | None) -> IntArray:
     return numbers
 
 
-def _checked_keys(keys: Any, faults: list[str]) -> tuple[tuple[str, ...], ...]:
+def _check_keys(keys: Any, faults: list[str]) -> tuple[tuple[str, ...], ...]:
     """Return keys as tuples of columns; a bare name is a key of one column."""
     listed = [keys] if isinstance(keys, str) else keys
     made = [(key,) if isinstance(key, str) else key for key in listed]
@@ -298,25 +298,25 @@ def _checked_keys(keys: Any, faults: list[str]) -> tuple[tuple[str, ...], ...]:
     return () if faults else tuple(tuple(key) for key in made)
 
 
-def _plain(value: Hyper) -> Any:
+def _make_plain(value: Hyper) -> Any:
     if isinstance(value, Gamma | Beta):
         return {type(value).__name__: list(asdict(value).values())}
     return float(value)
 
 
-def _hyper(value: Any) -> Hyper:
+def _read_hyper(value: Any) -> Hyper:
     if isinstance(value, dict):
         ((name, numbers),) = value.items()
         return Gamma(*numbers) if name == "Gamma" else Beta(*numbers)
     return float(value)
 
 
-def limit_of(time_limit: float | str | None) -> float | str | None:
+def read_limit(time_limit: float | str | None) -> float | str | None:
     """Return a time limit that may be given as text as seconds, "auto", or None."""
-    return seconds_of(time_limit) if isinstance(time_limit, str) else time_limit
+    return read_seconds(time_limit) if isinstance(time_limit, str) else time_limit
 
 
-def seconds_of(text: str) -> float | str:
+def read_seconds(text: str) -> float | str:
     """Read a time limit: seconds, or a number with s, m or h; 'auto', or 'none' for no limit.
 
     >>> seconds_of("90"), seconds_of("10m"), seconds_of("1.5h")

@@ -11,19 +11,19 @@ from kolchin.answers import (
     SAME,
     Answers,
     Known,
-    contradictions,
+    describe_rate_fault,
+    find_contradictions,
     is_rate,
-    listed_faults,
-    rate_fault,
+    list_faults,
 )
 from kolchin.errors import DataError
 from kolchin.partitions import NO_SOURCES, Sources
-from kolchin.records.faults_and_notes import Findings, some
+from kolchin.records.faults_and_notes import FaultsAndNotes, list_some
 from kolchin.records.files.any_table import read_table
-from kolchin.resolution.tables.input_table import Input
+from kolchin.resolution.tables.input_table import InputTable
 
 
-class Given(NamedTuple):
+class UserAnswers(NamedTuple):
     """What a user says: pairs that are the same, pairs that are different, how often that errs."""
 
     same: Any = None
@@ -31,40 +31,42 @@ class Given(NamedTuple):
     error: float = 0.0
 
 
-def read_known(given: Given, table: Input, sources: Sources = NO_SOURCES) -> tuple[Known, ...]:
+def read_known(
+    given: UserAnswers, table: InputTable, sources: Sources = NO_SOURCES
+) -> tuple[Known, ...]:
     """Return the pairs by the rows of a table; all that is wrong is told together."""
-    findings = Findings()
+    findings = FaultsAndNotes()
     if not is_rate(given.error):
-        findings.fault(f"The 'answer_error' parameter: {rate_fault(given.error)}")
+        findings.fault(f"The 'answer_error' parameter: {describe_rate_fault(given.error)}")
     known: list[Known] = []
     if given.same is not None or given.different is not None:
-        rows = _rows(table)
+        rows = _number_ids(table)
         for answer, pairs in ((SAME, given.same), (DIFFERENT, given.different)):
-            listed = [] if pairs is None else _listed(pairs, answer, findings)
-            known += _known(listed, answer, given.error, rows, table, findings)
+            listed = [] if pairs is None else _list_pairs(pairs, answer, findings)
+            known += _find_answers(listed, answer, given.error, rows, table, findings)
     faults = findings.faults
     if not faults:
         names = table.ids.cast(pl.String)
         answers = Answers.of(table.ids.len(), known)
-        faults = contradictions(answers, sources, lambda row: repr(names[row]))
+        faults = find_contradictions(answers, sources, lambda row: repr(names[row]))
     if faults:
-        raise DataError("\n".join(["These answers cannot be used:", *listed_faults(faults)]))
+        raise DataError("\n".join(["These answers cannot be used:", *list_faults(faults)]))
     return tuple(known)
 
 
-def _rows(table: Input) -> dict[str, int]:
+def _number_ids(table: InputTable) -> dict[str, int]:
     """Return the row of each record by its id as text."""
     return {str(name): row for row, name in enumerate(table.ids.cast(pl.String).to_list())}
 
 
-def _listed(pairs: Any, answer: str, findings: Findings) -> list[Sequence[Any]]:
+def _list_pairs(pairs: Any, answer: str, findings: FaultsAndNotes) -> list[Sequence[Any]]:
     """Return pairs of ids, each with an error rate where it has one of its own."""
     if isinstance(pairs, Iterable) and not isinstance(pairs, str | Mapping | os.PathLike):
         listed = list(pairs) if not hasattr(pairs, "columns") else None
         if listed is not None and all(_is_pair(one) for one in listed):
             return [tuple(one) for one in listed]
     what = f"'{answer}' ({pairs})" if isinstance(pairs, str | os.PathLike) else f"'{answer}'"
-    own = Findings()
+    own = FaultsAndNotes()
     frame = read_table(pairs, None, own)
     for fault in own.faults:
         findings.fault(f"{what}: {fault}")
@@ -73,7 +75,7 @@ def _listed(pairs: Any, answer: str, findings: Findings) -> list[Sequence[Any]]:
     if frame.width not in (2, 3):
         findings.fault(
             f"{what} must have two columns of ids, and may have a third with the rate at which "
-            f"each answer errs. Got columns {some(frame.columns)} instead."
+            f"each answer errs. Got columns {list_some(frame.columns)} instead."
         )
         return []
     return [tuple(row) for row in frame.iter_rows()]
@@ -83,18 +85,18 @@ def _is_pair(one: Any) -> bool:
     return isinstance(one, Sequence) and not isinstance(one, str | bytes) and len(one) in (2, 3)
 
 
-def _known(
+def _find_answers(
     listed: Iterable[Sequence[Any]],
     answer: str,
     error: float,
     rows: Mapping[str, int],
-    table: Input,
-    findings: Findings,
+    table: InputTable,
+    findings: FaultsAndNotes,
 ) -> list[Known]:
     """Find the rows of ids; name those that are of no record, and other faults."""
     known, strange, itself, wrong = [], set(), set(), []
     for one, two, *own in listed:
-        rate = _rate(own[0], error) if own else error
+        rate = _read_rate(own[0], error) if own else error
         if own and not is_rate(rate):
             wrong.append(rate)
         lacking = {str(name) for name in (one, two) if str(name) not in rows}
@@ -105,17 +107,18 @@ def _known(
             known.append(Known(rows[str(one)], rows[str(two)], answer, rate))
     if strange:
         findings.fault(
-            f"'{answer}' names records that {table.title} does not have: {some(sorted(strange))}. "
+            f"'{answer}' names records that {table.title} does not have: "
+            f"{list_some(sorted(strange))}. "
             f"Records are named {table.naming()}."
         )
     if itself:
-        findings.fault(f"'{answer}' pairs records with themselves: {some(sorted(itself))}.")
+        findings.fault(f"'{answer}' pairs records with themselves: {list_some(sorted(itself))}.")
     if wrong:
-        findings.fault(f"'{answer}': {rate_fault(wrong[0])}")
+        findings.fault(f"'{answer}': {describe_rate_fault(wrong[0])}")
     return known
 
 
-def _rate(value: Any, error: float) -> Any:
+def _read_rate(value: Any, error: float) -> Any:
     """Return an error rate, which a file may hold as text, or leave empty."""
     if value is None or value == "":
         return error

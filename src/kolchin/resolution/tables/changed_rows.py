@@ -9,24 +9,25 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from kolchin.options import option
 from kolchin.parameters import IntArray
-from kolchin.records.columns.column_types import typed
+from kolchin.records.columns.column_types import restore_type
 from kolchin.records.columns.open_tables import open_table
-from kolchin.records.faults_and_notes import Findings, some, suggestion
+from kolchin.records.faults_and_notes import FaultsAndNotes, list_some, suggest
 from kolchin.records.loading import load
-from kolchin.resolution.running.grown_models import BASE_ROW, base_rows
-from kolchin.resolution.tables.input_table import Input
-from kolchin.resolution.tables.table_source import opened
+from kolchin.resolution.running.grown_models import BASE_ROW, find_base_rows
+from kolchin.resolution.tables.input_table import InputTable
+from kolchin.resolution.tables.table_source import open_source
 
 
-class Grown(NamedTuple):
+class ChangedTable(NamedTuple):
     """The table as it is now, and where each of its records was before (-1: nowhere)."""
 
-    given: Input
+    given: InputTable
     row_before: IntArray
 
 
-class Asked(NamedTuple):
+class ChangeRequest(NamedTuple):
     """What is to be done: new rows, the table or query that gives them, a key, ids to take out."""
 
     rows: Any
@@ -36,23 +37,25 @@ class Asked(NamedTuple):
     delete: Any = None
 
 
-def grown(given: Input, asked: Asked) -> Grown:
+def change_table(given: InputTable, asked: ChangeRequest) -> ChangedTable:
     """Put the rows that stay and the new ones together; all faults are told in one message."""
-    findings = Findings()
+    findings = FaultsAndNotes()
     _check_named(given, asked.key, findings)
-    content, title = opened(asked.rows, asked.table, asked.query)
+    content, title = open_source(asked.rows, asked.table, asked.query)
     read = open_table(content, findings, None)
     findings.stop_on_faults()
     assert read is not None
-    new = _fitted(given, read[0].texts().frame(), title, findings)
-    ids = _new_ids(given, new, title, findings)
+    new = _fit_columns(given, read[0].texts().frame(), title, findings)
+    ids = _read_new_ids(given, new, title, findings)
     findings.stop_on_faults()
-    stays = _staying(given, ids, asked, findings)
+    lacking = [name for name in given.texts.columns if name not in read[0].texts().columns]
+    new = _keep_known_values(given, new, ids, lacking)
+    stays = _mark_staying(given, ids, asked, findings)
     findings.stop_on_faults()
-    return _joined(given, new, ids, stays, title, tuple(findings.notes))
+    return _join_rows(given, new, ids, stays, title, tuple(findings.notes))
 
 
-def _check_named(given: Input, key: str | None, findings: Findings) -> None:
+def _check_named(given: InputTable, key: str | None, findings: FaultsAndNotes) -> None:
     column = given.id_column
     if key is not None and key != column:
         known = "records have no ids, only row numbers" if column is None else f"it is {column!r}"
@@ -66,24 +69,42 @@ def _check_named(given: Input, key: str | None, findings: Findings) -> None:
             )
 
 
-def _fitted(given: Input, new: pl.DataFrame, title: str, findings: Findings) -> pl.DataFrame:
+def _fit_columns(
+    given: InputTable, new: pl.DataFrame, title: str, findings: FaultsAndNotes
+) -> pl.DataFrame:
     """Return new rows with the columns of the table, empty where they lack one."""
     known = given.texts.columns
     if not set(given.records.names) & set(new.columns):
-        hints = "".join(suggestion(name, new.columns) for name in given.records.names)
-        findings.fault(f"{title} has none of the columns {some(given.records.names)}.{hints}")
+        hints = "".join(suggest(name, new.columns) for name in given.records.names)
+        findings.fault(f"{title} has none of the columns {list_some(given.records.names)}.{hints}")
     lacking = [name for name in known if name not in new.columns]
     more = [name for name in new.columns if name not in known]
     if lacking:
-        findings.note(f"{title} has no column {some(lacking)}: the values are missing.")
+        findings.note(
+            f"{title} has no column {list_some(lacking)}: new records have no value there, changed "
+            "ones keep theirs."
+        )
     if more:
-        findings.note(f"the table has no column {some(more)}: of {title} they are left out.")
+        findings.note(f"the table has no column {list_some(more)}: of {title} they are left out.")
     empty = pl.Series([None] * new.height, dtype=pl.String)
     columns = [new[name] if name in new.columns else empty.alias(name) for name in known]
     return pl.DataFrame(columns)
 
 
-def _new_ids(given: Input, new: pl.DataFrame, title: str, findings: Findings) -> pl.Series:
+def _keep_known_values(
+    given: InputTable, new: pl.DataFrame, ids: pl.Series, lacking: list[str]
+) -> pl.DataFrame:
+    """Return new rows in which those of known ids have the old values of columns that lack."""
+    if not lacking or given.id_column is None:
+        return new
+    known = given.texts.frame().select(lacking).with_columns(given.ids.alias(""))
+    old = pl.DataFrame({"": ids}).join(known, on="", how="left", maintain_order="left")
+    return new.with_columns(old[name] for name in lacking)
+
+
+def _read_new_ids(
+    given: InputTable, new: pl.DataFrame, title: str, findings: FaultsAndNotes
+) -> pl.Series:
     """Return the ids of new rows, all different; those of a table without ids are counted on."""
     if given.id_column is None:
         first = int(given.ids.max() or 0) + 1  # type: ignore[arg-type]
@@ -93,32 +114,34 @@ def _new_ids(given: Input, new: pl.DataFrame, title: str, findings: Findings) ->
         findings.fault(f"{title} has rows without a value of {given.id_column!r}, the id.")
     if not ids.is_unique().all():
         twice = ids.filter(ids.is_duplicated()).unique().sort().to_list()
-        findings.fault(f"{title} has several rows of one id: {some(twice)}.")
+        findings.fault(f"{title} has several rows of one id: {list_some(twice)}.")
     made = ids.cast(given.ids.dtype, strict=False)
     if made.null_count() > ids.null_count():
         odd = ids.filter(made.is_null() & ids.is_not_null()).to_list()
-        findings.fault(f"ids are whole numbers, but {title} has {some(odd)}.")
+        findings.fault(f"ids are whole numbers, but {title} has {list_some(odd)}.")
     return made
 
 
-def _staying(given: Input, ids: pl.Series, asked: Asked, findings: Findings) -> pl.Series:
+def _mark_staying(
+    given: InputTable, ids: pl.Series, asked: ChangeRequest, findings: FaultsAndNotes
+) -> pl.Series:
     """Tell which of the known records stay as they are."""
     again = given.ids.is_in(ids.implode())
     if again.any() and asked.key is None:
         findings.fault(
             f"{int(again.sum()):,} ids are in the table already: "
-            f"{some(given.ids.filter(again).to_list())}. With --key {given.id_column} (key=) new "
-            "rows take the place of the old ones."
+            f"{list_some(given.ids.filter(again).to_list())}. Where {option('key')} names "
+            f"{given.id_column!r}, new rows take the place of the old ones."
         )
-    gone = _ids_to_delete(given, asked.delete, findings)
+    gone = _read_deleted_ids(given, asked.delete, findings)
     text = given.ids.cast(pl.String)
     unknown = sorted(set(gone) - set(text.to_list())) if gone else []
     if unknown:
-        findings.fault(f"records to delete are not in the table: {some(unknown)}.")
+        findings.fault(f"records to delete are not in the table: {list_some(unknown)}.")
     return ~(again | text.is_in(pl.Series(gone, dtype=pl.String).implode()))
 
 
-def _ids_to_delete(given: Input, delete: Any, findings: Findings) -> list[str]:
+def _read_deleted_ids(given: InputTable, delete: Any, findings: FaultsAndNotes) -> list[str]:
     if delete is None:
         return []
     if not isinstance(delete, str | os.PathLike):
@@ -136,39 +159,39 @@ def _ids_to_delete(given: Input, delete: Any, findings: Findings) -> list[str]:
     return [one.strip() for one in column.drop_nulls().to_list()]
 
 
-def _joined(
-    given: Input,
+def _join_rows(
+    given: InputTable,
     new: pl.DataFrame,
     ids: pl.Series,
     stays: pl.Series,
     title: str,
     notes: tuple[str, ...],
-) -> Grown:
+) -> ChangedTable:
     """Read the table as it is now, its columns as they were understood before."""
     (rows,) = np.nonzero(stays.to_numpy())
     row_before = np.append(rows, np.full(new.height, -1)).astype(np.int64)
     kept = given.texts.frame().filter(stays)
     every = pl.concat([kept, new])
-    columns = [typed(one, given.types.get(one.name)) for one in every.iter_columns()]
-    roles = _roles(given.fields)
+    columns = [restore_type(one, given.types.get(one.name)) for one in every.iter_columns()]
+    roles = _list_roles(given.fields)
     loaded = load(
         pl.DataFrame(columns),
         fields=list(given.records.fields),
         id=given.id_column,
         source=roles.get("source"),
         truth=roles.get("truth"),
-        **_cleaning(given.cleaning),
+        **_list_cleaning(given.cleaning),
     )
-    made = Input.of(loaded, given.title)
+    made = InputTable.of(loaded, given.title)
     about = {"record": pl.concat([given.ids.filter(stays), ids])}
     about |= {name: made.about[name] for name in made.about.columns if name != "record"}
     if given.source is not None and "source" not in roles:
         told = pl.Series([title] * new.height, dtype=pl.String)
         about["source"] = pl.concat([given.source.filter(stays), told]).alias("source")
     base = given.records if given.base is None else given.base
-    among = np.append(base_rows(given)[rows], np.full(new.height, -1))
+    among = np.append(find_base_rows(given)[rows], np.full(new.height, -1))
     about[BASE_ROW] = pl.Series(among, dtype=pl.Int64)
-    return Grown(
+    return ChangedTable(
         replace(
             made,
             about=pl.DataFrame(about),
@@ -181,11 +204,11 @@ def _joined(
     )
 
 
-def _roles(fields: pl.DataFrame) -> dict[str, str]:
+def _list_roles(fields: pl.DataFrame) -> dict[str, str]:
     """Return the columns that were given as source and truth."""
     found = {row["kind"]: row["column"] for row in fields.iter_rows(named=True)}
     return {role: found[role] for role in ("source", "truth") if role in found}
 
 
-def _cleaning(known: Mapping[str, Any]) -> dict[str, Any]:
+def _list_cleaning(known: Mapping[str, Any]) -> dict[str, Any]:
     return {name: known[name] for name in ("normalise", "missing") if name in known}

@@ -17,7 +17,7 @@ UNKNOWN = -1
 """The earlier entity of a record that was not there."""
 
 
-class Before(NamedTuple):
+class EarlierEntities(NamedTuple):
     """An earlier list: ids of records as text, the entity of each, and the first id never given."""
 
     records: pl.Series
@@ -25,7 +25,9 @@ class Before(NamedTuple):
     first_free: int
 
     @classmethod
-    def of(cls, records: pl.Series, entities: NDArray[np.integer], first_free: int) -> "Before":
+    def of(
+        cls, records: pl.Series, entities: NDArray[np.integer], first_free: int
+    ) -> "EarlierEntities":
         """Take a list; records are told by their ids as text."""
         named = records.cast(pl.String).alias("record")
         return cls(named, entities.astype(np.int64), first_free)
@@ -42,7 +44,7 @@ class Before(NamedTuple):
         result: IntArray = found.fill_null(UNKNOWN).to_numpy().astype(np.int64)
         return result
 
-    def lost(self, records: pl.Series) -> IntArray:
+    def find_lost(self, records: pl.Series) -> IntArray:
         """Return the earlier entity of each record that is not among these."""
         asked = pl.DataFrame({"record": records.cast(pl.String)})
         gone = self.table.join(asked, on="record", how="anti")["entity"]
@@ -50,7 +52,7 @@ class Before(NamedTuple):
         return result
 
 
-def keepers(earlier: IntArray, labels: IntArray) -> pl.DataFrame:
+def find_keepers(earlier: IntArray, labels: IntArray) -> pl.DataFrame:
     """Return which earlier entity (``old``) goes on as which later one (``label``), one to one.
 
     Of as many records the smaller number comes first.
@@ -62,7 +64,7 @@ def keepers(earlier: IntArray, labels: IntArray) -> pl.DataFrame:
     return home.unique("label", keep="first", maintain_order=True).select("old", "label")
 
 
-def entity_numbers(earlier: IntArray, labels: IntArray, first_free: int) -> IntArray:
+def number_entities(earlier: IntArray, labels: IntArray, first_free: int) -> IntArray:
     """Return the id of each label, given the earlier entity of each record (-1: it is new).
 
     >>> entity_numbers(np.array([7, 7, 9, -1]), np.array([0, 0, 1, 2]), 10).tolist()
@@ -70,7 +72,7 @@ def entity_numbers(earlier: IntArray, labels: IntArray, first_free: int) -> IntA
     """
     n_entities = int(labels.max(initial=-1)) + 1
     numbers = np.full(n_entities, UNKNOWN, dtype=np.int64)
-    kept = keepers(earlier, labels)
+    kept = find_keepers(earlier, labels)
     numbers[kept["label"].to_numpy()] = kept["old"].to_numpy()
     fresh = numbers == UNKNOWN
     numbers[fresh] = first_free + np.arange(int(fresh.sum()))

@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kolchin.errors import DataError
-from kolchin.files import replacing
+from kolchin.files import replace_whole
 from kolchin.records import (
     Categorical,
     Code,
@@ -29,12 +29,12 @@ from kolchin.records import (
     Words,
 )
 from kolchin.records.columns.column_texts import Texts
-from kolchin.records.columns.column_types import typed
-from kolchin.records.faults_and_notes import suggestion
+from kolchin.records.columns.column_types import restore_type
+from kolchin.records.faults_and_notes import suggest
 from kolchin.records.fields.vocabulary import Vocabulary
-from kolchin.records.files.parquet import Parts
+from kolchin.records.files.parquet import ParquetParts
 from kolchin.records.loading import Loaded
-from kolchin.resolution.tables.entity_numbers import Before
+from kolchin.resolution.tables.entity_numbers import EarlierEntities
 
 KINDS: dict[str, Any] = {
     kind.__name__: kind
@@ -50,7 +50,7 @@ UNREADABLE = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile)
 
 
 @dataclass(frozen=True)
-class Input:
+class InputTable:
     """Records as the model sees them and as people do.
 
     Attributes
@@ -80,7 +80,7 @@ class Input:
     fingerprint: str
     types: Mapping[str, str] = field(default_factory=dict)
     cleaning: Mapping[str, Any] = field(default_factory=dict)
-    before: Before | None = None
+    before: EarlierEntities | None = None
     base: Records | None = None
 
     @classmethod
@@ -134,14 +134,16 @@ class Input:
     def frame(self) -> pl.DataFrame:
         """Return the input, its columns in their types."""
         columns = self.texts.frame().iter_columns()
-        return pl.DataFrame([typed(column, self.types.get(column.name)) for column in columns])
+        return pl.DataFrame(
+            [restore_type(column, self.types.get(column.name)) for column in columns]
+        )
 
     def row_of(self, record: Any) -> int:
         """Return the row of a record, by its id as text."""
         text = self.ids.cast(pl.String)
         rows = (text == str(record)).arg_true()
         if rows.len() != 1:
-            close = suggestion(str(record), text.head(10_000).drop_nulls().to_list())
+            close = suggest(str(record), text.head(10_000).drop_nulls().to_list())
             raise DataError(
                 f"There is no record {str(record)!r} in {self.title}.{close} Records are named "
                 f"{self.naming()}."
@@ -159,11 +161,11 @@ class Input:
         if self.before is not None:
             tables[BEFORE] = self.before.table
         for name, table in tables.items():
-            with replacing(folder / f"{name}.parquet") as part:
+            with replace_whole(folder / f"{name}.parquet") as part:
                 table.write_parquet(part)
         header = {
             "title": self.title,
-            "fields": [_plain_field(field) for field in self.records.fields],
+            "fields": [_write_field(field) for field in self.records.fields],
             "id_column": self.id_column,
             "notes": self.notes,
             "fingerprint": self.fingerprint,
@@ -174,9 +176,9 @@ class Input:
         _write_records(folder / RECORDS, self.records, header)
         (folder / BASE).unlink(missing_ok=True)
         if self.base is not None:
-            fields = [_plain_field(field) for field in self.base.fields]
+            fields = [_write_field(field) for field in self.base.fields]
             _write_records(folder / BASE, self.base, {"fields": fields})
-        return self if self.texts.is_held else replace(self, texts=_kept_texts(folder))
+        return self if self.texts.is_held else replace(self, texts=_read_texts(folder))
 
     @classmethod
     def load(cls, folder: Path, hold: bool = True) -> Self:
@@ -187,7 +189,7 @@ class Input:
             tables = {
                 name: pl.read_parquet(folder / f"{name}.parquet") for name in ("about", "fields")
             }
-            texts = _kept_texts(folder)
+            texts = _read_texts(folder)
             texts = Texts.of(texts.frame()) if hold else texts
         except (*UNREADABLE, pl.exceptions.PolarsError) as error:
             raise DataError(f"The table kept in {folder} cannot be read: {error}") from error
@@ -203,20 +205,20 @@ class Input:
             fingerprint=header["fingerprint"],
             types=header.get("types", {}),
             cleaning=header.get("cleaning", {}),
-            before=_kept_before(folder, header.get("first_free")),
+            before=_read_before(folder, header.get("first_free")),
         )
 
 
 def _write_records(path: Path, records: Records, header: Mapping[str, Any]) -> None:
     weights = {f"frequencies-{k}": w for k, w in enumerate(records.frequencies)}
     text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-    with replacing(path) as part, part.open("wb") as file:
+    with replace_whole(path) as part, part.open("wb") as file:
         np.savez(
             file,
             allow_pickle=False,
             header=text,
             codes=records.codes,
-            vocabularies=_packed(records.vocabularies),
+            vocabularies=_pack_values(records.vocabularies),
             **weights,
         )
 
@@ -225,23 +227,23 @@ def _read_records(path: Path) -> tuple[dict[str, Any], Records]:
     """Return what was written beside records, and these."""
     with path.open("rb") as file, np.load(file, allow_pickle=False) as data:
         header = json.loads(bytes(data["header"]))
-        fields = tuple(map(_field_of, header["fields"]))
+        fields = tuple(map(_read_field, header["fields"]))
         codes = data["codes"]
-        vocabularies = _unpacked(data["vocabularies"])
+        vocabularies = _unpack_values(data["vocabularies"])
         weights = tuple(data[f"frequencies-{k}"] for k in range(len(fields)))
     codes.setflags(write=False)
     return header, Records(fields, codes, vocabularies, weights)
 
 
-def _kept_before(folder: Path, first_free: int | None) -> Before | None:
+def _read_before(folder: Path, first_free: int | None) -> EarlierEntities | None:
     if first_free is None:
         return None
     table = pl.read_parquet(folder / f"{BEFORE}.parquet")
-    return Before.of(table["record"], table["entity"].to_numpy(), first_free)
+    return EarlierEntities.of(table["record"], table["entity"].to_numpy(), first_free)
 
 
-def _kept_texts(folder: Path) -> Texts:
-    return Texts.over(Parts.of((folder / "values.parquet").absolute()))
+def _read_texts(folder: Path) -> Texts:
+    return Texts.over(ParquetParts.of((folder / "values.parquet").absolute()))
 
 
 def check_fields_can_be_kept(fields: Iterable[Any]) -> None:
@@ -259,19 +261,19 @@ def check_fields_can_be_kept(fields: Iterable[Any]) -> None:
         )
 
 
-def _plain_field(field: Field) -> dict[str, Any]:
+def _write_field(field: Field) -> dict[str, Any]:
     """Return a field as plain data; given frequencies are kept with the records."""
     cuts = {"cuts": list(field.cuts)} if isinstance(field, Compared) else {}
     return {"kind": type(field).__name__, "column": field.column, **cuts}
 
 
-def _field_of(data: dict[str, Any]) -> Field:
+def _read_field(data: dict[str, Any]) -> Field:
     cuts = {"cuts": tuple(data["cuts"])} if "cuts" in data else {}
     field: Field = KINDS[data["kind"]](data["column"], **cuts)
     return field
 
 
-def _packed(vocabularies: Iterable[Vocabulary]) -> NDArray[np.uint8]:
+def _pack_values(vocabularies: Iterable[Vocabulary]) -> NDArray[np.uint8]:
     """Return the values of all fields as the bytes of a table, each in its type."""
     lists = {f"{k}": values.series.implode() for k, values in enumerate(vocabularies)}
     buffer = io.BytesIO()
@@ -279,6 +281,6 @@ def _packed(vocabularies: Iterable[Vocabulary]) -> NDArray[np.uint8]:
     return np.frombuffer(buffer.getvalue(), dtype=np.uint8)
 
 
-def _unpacked(packed: NDArray[np.uint8]) -> tuple[Vocabulary, ...]:
+def _unpack_values(packed: NDArray[np.uint8]) -> tuple[Vocabulary, ...]:
     table = pl.read_ipc(io.BytesIO(packed.tobytes()))
     return tuple(Vocabulary(column.explode()) for column in table)

@@ -10,30 +10,30 @@ from kolchin.errors import DataError
 from kolchin.options import option
 from kolchin.records.loading import load
 from kolchin.resolution.running.progress_display import Display
-from kolchin.resolution.tables.input_table import Input
-from kolchin.workplace import Work
+from kolchin.resolution.tables.input_table import InputTable
+from kolchin.workplace import Workplace
 
 
-def opened(data: Any, table: str | None, query: str | None) -> tuple[Any, str]:
+def open_source(data: Any, table: str | None, query: str | None) -> tuple[Any, str]:
     """Return what to load, and its title: of a database the rows, so that none is needed later."""
     if databases.is_database(data):
         rows = databases.read_database(data, table, query)
-        return rows, databases.title_of(data, table)
+        return rows, databases.make_title(data, table)
     if table is not None or query is not None:
         raise DataError(
             f"{option('table')} and {option('query')} say what to read of a database, and "
             "the input is none."
         )
-    return data, title_of(data)
+    return data, make_title(data)
 
 
-def title_of(table: Any) -> str:
+def make_title(table: Any) -> str:
     """Return the name of a table's files, or just "table"."""
-    paths = paths_of(table)
+    paths = list_paths(table)
     return ", ".join(Path(path).name for path in paths) if paths else "table"
 
 
-def paths_of(table: Any) -> list[str] | None:
+def list_paths(table: Any) -> list[str] | None:
     """Return the paths of files, or None for a table in memory."""
     listed = [table] if isinstance(table, str | os.PathLike) else table
     if isinstance(listed, Sequence) and all(isinstance(one, str | os.PathLike) for one in listed):
@@ -41,12 +41,12 @@ def paths_of(table: Any) -> list[str] | None:
     return None
 
 
-def repeatable(table: Any, choices: dict[str, Any]) -> dict[str, Any] | None:
+def describe_source(table: Any, choices: dict[str, Any]) -> dict[str, Any] | None:
     """Return how to read the files again, or None where that cannot be written down.
 
     Among the choices, the fields are a list of names, the path of a file, or None.
     """
-    paths, fields = paths_of(table), choices["fields"]
+    paths, fields = list_paths(table), choices["fields"]
     if paths is None:
         return None
     if isinstance(fields, os.PathLike) or (isinstance(fields, str) and fields.endswith(".toml")):
@@ -61,7 +61,10 @@ def repeatable(table: Any, choices: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def check_unchanged(
-    options: dict[str, Any] | None, given: Input, display: Display, work: Work | None = None
+    options: dict[str, Any] | None,
+    given: InputTable,
+    display: Display,
+    work: Workplace | None = None,
 ) -> None:
     """Refuse to go on with an input that is not what the run began with."""
     if options is None:

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from kolchin import kernels
 from kolchin.errors import DataError
 from kolchin.posterior import Posterior, Recorder
-from kolchin.posterior.episodes import Chain as PackedChain
-from kolchin.posterior.recorder import recorded
+from kolchin.posterior.episodes import ClusterEpisodes as PackedChain
+from kolchin.posterior.recorder import collect_posterior
 from kolchin.sampling.proposals.observed_pairs import Observations
 from kolchin.sampling.run.chain import Checkpoint, Moment
 from kolchin.sampling.run.runner import Run
@@ -116,7 +116,7 @@ def take_chains(run: Run, arrays: Mapping[str, NDArray[Any]]) -> None:
 
 def _draws_from(draws: Recorder, first_draw: int) -> dict[str, Any]:
     """Return the draws of one chain from one on, as the posterior that they are."""
-    own = recorded([draws], {}, first_draw)
+    own = collect_posterior([draws], {}, first_draw)
     return {"chains": own.chains, "parameters": own.parameters, "log_joint": own.log_joint}
 
 

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin import threads
-from kolchin.engines import engine_for
+from kolchin.engines import open_engine
 from kolchin.errors import SamplerError
 from kolchin.model import Model
 from kolchin.posterior import Posterior
-from kolchin.posterior.recorder import recorded, traces
+from kolchin.posterior.recorder import collect_posterior, collect_traces
 from kolchin.posterior.traces import Traces
 from kolchin.sampling.layout import Layout, lay_out
 from kolchin.sampling.moves.forest.weighed_forest import can_be_forested
@@ -31,7 +31,7 @@ from kolchin.sampling.shards.executors import EngineExecutor, ShardExecutor, Thr
 from kolchin.sampling.shards.shared_problem import share_problem
 from kolchin.sampling.state import start_state
 from kolchin.sampling.weights import can_be_sharded
-from kolchin.workplace import Work, workplace
+from kolchin.workplace import Workplace, open_workplace
 
 
 class Run:
@@ -63,7 +63,7 @@ class Run:
         model: Model,
         settings: RunSettings,
         seed: int | np.random.SeedSequence | None,
-        work: Work | None = None,
+        work: Workplace | None = None,
     ) -> Self:
         """Put chains at their starts; shards advance on an engine, if there is one."""
         chains = _build_chains(model, settings, seed, work)
@@ -90,7 +90,7 @@ class Run:
         stop = Event()
         self.ended = ""
         began = time.monotonic() - self.seconds
-        n_cores = cores or self.n_workers or threads.n_cores()
+        n_cores = cores or self.n_workers or threads.count_cores()
         # On an engine, chains that wait for their workers cost nothing.
         with ThreadPoolExecutor(max(n_cores, len(self.chains) * bool(self.n_workers))) as pool:
             try:
@@ -148,7 +148,7 @@ class Run:
                 "Sampling was stopped before the first draw of every chain: nothing to keep. "
                 "A shorter warm-up (warmup=) or fewer chains get there sooner."
             )
-        return recorded([chain.draws for chain in self.chains], self.settings_now())
+        return collect_posterior([chain.draws for chain in self.chains], self.settings_now())
 
     def provisional(self) -> Posterior:
         """Return where the chains are now, as one draw of each: all there is during warm-up."""
@@ -157,11 +157,11 @@ class Run:
             record = chain.new_recorder()
             record.add(*chain.snapshot())
             records.append(record)
-        return recorded(records, self.settings_now() | {"draws": 1})
+        return collect_posterior(records, self.settings_now() | {"draws": 1})
 
     def traces(self) -> Traces:
         """Collect what convergence is judged by, of draws whose partitions are held or not."""
-        return traces([chain.draws for chain in self.chains], self.description)
+        return collect_traces([chain.draws for chain in self.chains], self.description)
 
     @property
     def settings_of_draws(self) -> dict[str, object]:
@@ -243,8 +243,8 @@ def sample(
         chains, draws, warmup, thin, moves, start, model.likelihood.n_compared, **others
     )
     with (
-        engine_for(engine) as running,
-        workplace(running) as work,
+        open_engine(engine) as running,
+        open_workplace(running) as work,
         show_progress(progress) as report,
     ):
         run = Run.begin(model, settings, seed, work)
@@ -268,7 +268,7 @@ def _build_chains(
     model: Model,
     settings: RunSettings,
     seed: int | np.random.SeedSequence | None,
-    work: Work | None = None,
+    work: Workplace | None = None,
 ) -> list[Chain]:
     """Put chains at their starts, each with its own stream of random numbers."""
     if not isinstance(seed, np.random.SeedSequence):
@@ -297,7 +297,7 @@ def _build_chains(
 
 
 def _lay_out_problem(
-    model: Model, work: Work | None
+    model: Model, work: Workplace | None
 ) -> tuple[Problem, NDArray[np.int32], NDArray[np.int32]]:
     """Return the problem, its candidate pairs by place, and those of them that are likely links."""
     pairs, scores = find_candidate_pairs(model, work)

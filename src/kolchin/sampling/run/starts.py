@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from kolchin import kernels
 from kolchin.errors import ModelError
 from kolchin.parameters import IntArray
-from kolchin.partitions import NO_SOURCES, Sources, canonical, clashing
+from kolchin.partitions import NO_SOURCES, Sources, find_clashing, make_canonical
 from kolchin.sampling.layout import Layout
 from kolchin.sampling.proposals.answered import list_parted_pairs
 
@@ -33,15 +33,15 @@ def make_start_labels(
     """
     alone = _tied_labels(n_records, answers)
     if kind == "singletons":
-        return canonical(alone)
+        return make_canonical(alone)
     if kind == "random":
         labels = alone.copy()
         pairs = _random_pairs(rng, Layout.single(n_records) if layout is None else layout)
-        pairs = pairs[~clashing(sources, pairs)]
+        pairs = pairs[~find_clashing(sources, pairs)]
         if answers.starts.size:
             pairs = pairs[~_are_answered(pairs, answers)]
         labels[pairs[:, 0]] = labels[pairs[:, 1]]
-        return canonical(labels)
+        return make_canonical(labels)
     if kind == "blocks":
         return _linked(alone, likely, sources, list_parted_pairs(answers))
     raise ModelError(f"The 'start' parameter must be one of {', '.join(STARTS)}. Got {kind!r}.")
@@ -97,7 +97,7 @@ def _linked(
     labels = alone.copy()
     for n, members in cluster_of.items():
         labels[n] = members[0]
-    return canonical(labels)
+    return make_canonical(labels)
 
 
 def _clusters(labels: IntArray) -> dict[int, list[int]]:

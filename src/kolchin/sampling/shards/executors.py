@@ -22,7 +22,7 @@ from kolchin.sampling.proposals.observed_pairs import CANDIDATES, Observations, 
 from kolchin.sampling.shards.advancing import RoundInput, ShardResult, advance_shard
 from kolchin.sampling.shards.shared_problem import PROBLEM
 from kolchin.store import Store
-from kolchin.workplace import held
+from kolchin.workplace import fetch_held
 
 Rings = NDArray[np.int32]
 
@@ -129,8 +129,8 @@ class RoundOutcome(NamedTuple):
 def run_round_task(task: RoundTask) -> str:
     """Let the shards of a task advance, and write down what came of it."""
     store = task.store
-    problem: Problem = held(store, task.problem)
-    learned: LearnedPairs = held(store, task.learned)
+    problem: Problem = fetch_held(store, task.problem)
+    learned: LearnedPairs = fetch_held(store, task.learned)
     given: RoundInput = store.get(task.given)
     layout = problem.layout
     blocks = tuple(task.versions)
@@ -172,9 +172,9 @@ def run_learning_task(task: LearningTask) -> None:
     observations: Observations
     given: LearningInput
     observations, given = store.get(task.observed)
-    observed = ObservedPairs(held(store, CANDIDATES))
+    observed = ObservedPairs(fetch_held(store, CANDIDATES))
     observed.take(observations)
-    store.put(task.name, learn_pairs(held(store, PROBLEM), observed, given))
+    store.put(task.name, learn_pairs(fetch_held(store, PROBLEM), observed, given))
 
 
 class EngineExecutor:

@@ -3,13 +3,13 @@
 from kolchin.model import Model
 from kolchin.sampling.layout import Layout
 from kolchin.sampling.problem import Problem, make_kernel_data, pose_problem
-from kolchin.workplace import Work
+from kolchin.workplace import Workplace
 
 PROBLEM = "problem"
 """The name of the problem in a store."""
 
 
-def share_problem(model: Model, layout: Layout, work: Work | None) -> Problem:
+def share_problem(model: Model, layout: Layout, work: Workplace | None) -> Problem:
     """Pose a problem; where tasks of an engine are to come, in their store."""
     if work is None or layout.n_blocks == 1:
         return pose_problem(model, layout)

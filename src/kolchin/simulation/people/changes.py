@@ -9,7 +9,7 @@ from kolchin.simulation.people.names import FEMALE, Names
 from kolchin.simulation.people.persons import GROWN_UP, Persons
 
 
-class Rows(NamedTuple):
+class PersonRows(NamedTuple):
     """One entry a record, in random order: its person, and its place among the person's records."""
 
     person: Ints
@@ -22,16 +22,16 @@ class Rows(NamedTuple):
         return persons[self.person] & (self.place >= turn[self.person])
 
 
-def draw_rows(rng: np.random.Generator, sizes: Ints) -> Rows:
+def draw_rows(rng: np.random.Generator, sizes: Ints) -> PersonRows:
     """Put the records of all persons in random order."""
     order = rng.permutation(int(sizes.sum()))
     person = np.repeat(np.arange(sizes.size), sizes)
     place = np.arange(person.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return Rows(person[order], place[order], sizes)
+    return PersonRows(person[order], place[order], sizes)
 
 
 def draw_addresses(
-    rng: np.random.Generator, rows: Rows, household: Ints, n_households: int, moved: float
+    rng: np.random.Generator, rows: PersonRows, household: Ints, n_households: int, moved: float
 ) -> tuple[Ints, int]:
     """Return the address of each record, and how many addresses there are.
 
@@ -45,7 +45,7 @@ def draw_addresses(
 
 
 def draw_surnames(
-    rng: np.random.Generator, rows: Rows, persons: Persons, names: Names, married: float
+    rng: np.random.Generator, rows: PersonRows, persons: Persons, names: Names, married: float
 ) -> Ints:
     """Return the surname of each record: grown-up women may marry and take another."""
     women = (persons.sex == FEMALE) & (persons.age >= GROWN_UP)
@@ -56,7 +56,7 @@ def draw_surnames(
 
 
 def draw_first_names(
-    rng: np.random.Generator, rows: Rows, persons: Persons, names: Names, nicknames: float
+    rng: np.random.Generator, rows: PersonRows, persons: Persons, names: Names, nicknames: float
 ) -> Ints:
     """Return the first name of each record: a share of those with nicknames have one."""
     first = persons.first[rows.person]

@@ -11,7 +11,7 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 
-class Coded(NamedTuple):
+class CodedTexts(NamedTuple):
     """Texts by codes; -1 is missing."""
 
     values: pl.Series
@@ -22,11 +22,11 @@ class Coded(NamedTuple):
         with_missing = pl.concat([self.values, pl.Series([None], dtype=pl.String)])
         return with_missing.gather(np.where(self.codes < 0, self.values.len(), self.codes))
 
-    def replaced(self, rows: Ints, texts: pl.Series) -> "Coded":
+    def replace_texts(self, rows: Ints, texts: pl.Series) -> "CodedTexts":
         """Return the column with other texts in some rows."""
         codes = self.codes.copy()
         codes[rows] = self.values.len() + np.arange(rows.size)
-        return Coded(pl.concat([self.values, texts]), codes)
+        return CodedTexts(pl.concat([self.values, texts]), codes)
 
 
 def pick(rng: np.random.Generator, cumulative: Floats, n: int) -> Ints:

@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from kolchin.simulation.people.coded import Coded, Ints
+from kolchin.simulation.people.coded import CodedTexts, Ints
 from kolchin.simulation.people.names import Names
 from kolchin.simulation.people.persons import Persons
 
@@ -32,15 +32,15 @@ def draw_phones(
 
 def draw_emails(
     rng: np.random.Generator, persons: Persons, names: Names, share: float, from_names: float
-) -> Coded:
+) -> CodedTexts:
     """Draw e-mail addresses of a share of persons, no two of them the same."""
     n_persons = persons.first.size
     domain = pl.Series(_DOMAINS).gather(rng.choice(len(_DOMAINS), n_persons, p=_DOMAIN_WEIGHTS))
     from_name = rng.random(n_persons) < from_names
     frame = pl.DataFrame(
         {
-            "handle": _handles_from_names(rng, persons, names),
-            "other": _random_handles(rng, n_persons),
+            "handle": _make_handles(rng, persons, names),
+            "other": _draw_handles(rng, n_persons),
             "from_name": from_name,
             "domain": domain,
         }
@@ -51,10 +51,10 @@ def draw_emails(
     )
     texts = frame.select(pl.concat_str("handle", number, pl.lit("@"), "domain")).to_series()
     has_one = rng.random(n_persons) < share
-    return Coded(texts, np.where(has_one, np.arange(n_persons), -1))
+    return CodedTexts(texts, np.where(has_one, np.arange(n_persons), -1))
 
 
-def _handles_from_names(rng: np.random.Generator, persons: Persons, names: Names) -> pl.Series:
+def _make_handles(rng: np.random.Generator, persons: Persons, names: Names) -> pl.Series:
     """Make the part before the @ from names, in one of five usual forms."""
     year = pl.Series(persons.born).cast(pl.Int32).cast(pl.Date).dt.strftime("%y")
     frame = pl.DataFrame(
@@ -79,7 +79,7 @@ def _handles_from_names(rng: np.random.Generator, persons: Persons, names: Names
     return frame.select(chosen.alias("handle")).to_series()
 
 
-def _random_handles(rng: np.random.Generator, n: int) -> pl.Series:
+def _draw_handles(rng: np.random.Generator, n: int) -> pl.Series:
     """Make handles of three syllables and two digits that say nothing about a name."""
     syllables = pl.Series(_SYLLABLES)
     frame = pl.DataFrame(

@@ -37,7 +37,7 @@ def draw_homes(rng: np.random.Generator, n_persons: int, households: float, twin
     Each pair of twins belongs to a family of its own; those beyond the number of families live
     with each other alone.
     """
-    sizes = _family_sizes(rng, round(households * n_persons))
+    sizes = _draw_family_sizes(rng, round(households * n_persons))
     n_family = int(sizes.sum())
     n_pairs = min(round(twins * n_persons / 2), (n_persons - n_family) // 2)
     n_alone = n_persons - n_family - 2 * n_pairs
@@ -57,7 +57,7 @@ def draw_homes(rng: np.random.Generator, n_persons: int, households: float, twin
     return Homes(household, role, anchors)
 
 
-def _family_sizes(rng: np.random.Generator, n_family: int) -> Ints:
+def _draw_family_sizes(rng: np.random.Generator, n_family: int) -> Ints:
     """Draw sizes of families, 2 or more each, that add up to a number of persons."""
     if n_family < 2:
         return np.empty(0, dtype=np.int64)

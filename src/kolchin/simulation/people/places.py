@@ -71,7 +71,7 @@ class Country(NamedTuple):
         )
 
 
-def found_country(rng: np.random.Generator, n_households: int, surnames: pl.Series) -> Country:
+def make_country(rng: np.random.Generator, n_households: int, surnames: pl.Series) -> Country:
     """Make a country for a number of households, its streets named after things and people.
 
     Postcodes grow with the number of households, so that as many share one in small tables as in

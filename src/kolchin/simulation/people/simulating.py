@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from kolchin.partitions import canonical
+from kolchin.partitions import make_canonical
 from kolchin.simulation.categorical import PartitionPrior, Seed
 from kolchin.simulation.people.changes import draw_rows
 from kolchin.simulation.people.options import COLUMNS, Share, check_options
@@ -44,6 +44,6 @@ def simulate_people(
     table = write_down(streams[2], truth, asked)
     return table.select(
         pl.Series("rec_id", np.arange(1, n + 1)),
-        pl.Series("ent_id", canonical(rows.person) + 1),
+        pl.Series("ent_id", make_canonical(rows.person) + 1),
         *COLUMNS,
     )

@@ -26,7 +26,7 @@ def draw_sizes(
         )
     prior = USUAL_PRIOR if prior is None else prior
     if isinstance(prior, KolchinPartition) and _can_be_tried(prior, n_records):
-        sizes = _by_trying(rng, n_records, prior)
+        sizes = _draw_by_trying(rng, n_records, prior)
         if sizes is not None:
             return sizes
     return rng.permutation(cluster_sizes(prior.draw(n_records, seed=rng)))
@@ -39,7 +39,9 @@ def _can_be_tried(prior: KolchinPartition, n_records: int) -> bool:
     return not is_free and not any(isinstance(hyper, Gamma | Beta) for hyper in hypers)
 
 
-def _by_trying(rng: np.random.Generator, n_records: int, prior: KolchinPartition) -> Ints | None:
+def _draw_by_trying(
+    rng: np.random.Generator, n_records: int, prior: KolchinPartition
+) -> Ints | None:
     """Draw parameters and sizes until some sizes add up to N, and keep them by kappa of K.
 
     K sizes that add up to N come up with probability mu_1 ... mu_K, and stay with kappa_K: that
@@ -49,7 +51,7 @@ def _by_trying(rng: np.random.Generator, n_records: int, prior: KolchinPartition
     lone = SizeCounts.of(np.array([0, n_records]))
     for _ in range(TRIES):
         log_kappa, log_mu = prior.log_distributions(n_records, prior.start(rng, lone))
-        sizes = _until(rng, n_records, np.cumsum(np.exp(log_mu)))
+        sizes = _draw_until(rng, n_records, np.cumsum(np.exp(log_mu)))
         if sizes is None:
             continue
         if np.log(rng.random()) <= log_kappa[sizes.size - 1] - log_kappa.max():
@@ -57,7 +59,7 @@ def _by_trying(rng: np.random.Generator, n_records: int, prior: KolchinPartition
     return None
 
 
-def _until(rng: np.random.Generator, n_records: int, cumulative: Floats) -> Ints | None:
+def _draw_until(rng: np.random.Generator, n_records: int, cumulative: Floats) -> Ints | None:
     """Draw sizes until they reach N, and return them if they do so exactly."""
     sizes = 1 + np.searchsorted(cumulative, rng.random(n_records), side="right")
     ends = np.cumsum(sizes)

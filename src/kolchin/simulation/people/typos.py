@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kolchin.simulation.people.coded import Coded, Flags, Ints
+from kolchin.simulation.people.coded import CodedTexts, Flags, Ints
 
 _NEIGHBOUR, _LOOKALIKE, _EXCHANGED, _DROPPED, _DOUBLED = range(5)
 _KIND_WEIGHTS = np.array([0.35, 0.1, 0.2, 0.2, 0.15])
@@ -19,14 +19,14 @@ _CHOICES = 6
 Bytes = NDArray[np.uint8]
 
 
-def add_typos(rng: np.random.Generator, column: Coded, share: float) -> Coded:
+def add_typos(rng: np.random.Generator, column: CodedTexts, share: float) -> CodedTexts:
     """Mistype a share of the texts of a column."""
     chosen = rng.random(column.codes.size) < share
     rows = np.flatnonzero(chosen & (column.codes >= 0))
     if not rows.size:
         return column
     texts = column.values.gather(column.codes[rows])
-    return column.replaced(rows, mistype(rng, texts))
+    return column.replace_texts(rows, mistype(rng, texts))
 
 
 def mistype(rng: np.random.Generator, texts: pl.Series) -> pl.Series:
@@ -38,7 +38,7 @@ def mistype(rng: np.random.Generator, texts: pl.Series) -> pl.Series:
     packed = np.array(texts.to_list(), dtype=np.bytes_)
     width = packed.itemsize + 1
     chars = packed.astype(f"S{width}").view(np.uint8).reshape(-1, width)
-    position = _positions(rng, chars)
+    position = _draw_positions(rng, chars)
     kind = rng.choice(_KIND_WEIGHTS.size, position.size, p=_KIND_WEIGHTS)
     rows = np.arange(position.size)
     here, after = chars[rows, position], chars[rows, position + 1]
@@ -47,7 +47,7 @@ def mistype(rng: np.random.Generator, texts: pl.Series) -> pl.Series:
     kind[(kind == _EXCHANGED) & ~exchangeable] = _NEIGHBOUR
     kind[(kind == _DROPPED) & ~long_enough] = _NEIGHBOUR
     # Dropping or doubling one of two equal letters is the same wherever it happens: a real error.
-    result = _shifted(chars, position, kind)
+    result = _shift_letters(chars, position, kind)
     _exchange(result, position, rows[kind == _EXCHANGED])
     table = np.where((kind == _LOOKALIKE)[:, None], _LOOKS_LIKE[here], _BESIDE[here])
     other = table[rows, rng.integers(_CHOICES, size=rows.size)]
@@ -58,7 +58,7 @@ def mistype(rng: np.random.Generator, texts: pl.Series) -> pl.Series:
     return pl.Series(np.ascontiguousarray(result).view(f"S{width}").ravel().astype(np.str_))
 
 
-def _positions(rng: np.random.Generator, chars: Bytes) -> Ints:
+def _draw_positions(rng: np.random.Generator, chars: Bytes) -> Ints:
     """Choose a letter or digit of each text; the first one is rarely wrong."""
     keys = np.where(_IS_TYPED[chars], rng.random(chars.shape), -1.0)
     keys[:, 0] *= 0.5
@@ -66,7 +66,7 @@ def _positions(rng: np.random.Generator, chars: Bytes) -> Ints:
     return positions
 
 
-def _shifted(chars: Bytes, position: Ints, kind: Ints) -> Bytes:
+def _shift_letters(chars: Bytes, position: Ints, kind: Ints) -> Bytes:
     """Return the texts with letters dropped or doubled."""
     column = np.arange(chars.shape[1])
     source = column + ((kind == _DROPPED)[:, None] & (column >= position[:, None]))
@@ -82,7 +82,7 @@ def _exchange(chars: Bytes, position: Ints, rows: Ints) -> None:
     chars[rows, position[rows] + 1] = np.where(capital, _LOWER[left], left)
 
 
-def _case_tables() -> tuple[Bytes, Bytes, Flags, Flags]:
+def _make_case_tables() -> tuple[Bytes, Bytes, Flags, Flags]:
     """Return lower and upper case of each byte, and which are typed and capital."""
     lower = np.arange(256, dtype=np.uint8)
     lower[ord("A") : ord("Z") + 1] += 32
@@ -93,10 +93,10 @@ def _case_tables() -> tuple[Bytes, Bytes, Flags, Flags]:
     return lower, upper, typed, (lower != letters)
 
 
-_LOWER, _UPPER, _IS_TYPED, _IS_CAPITAL = _case_tables()
+_LOWER, _UPPER, _IS_TYPED, _IS_CAPITAL = _make_case_tables()
 
 
-def _replacements(others: dict[str, str]) -> Bytes:
+def _draw_replacements(others: dict[str, str]) -> Bytes:
     """Tabulate what may stand for each letter or digit, in its case."""
     table = np.zeros((256, _CHOICES), dtype=np.uint8)
     for letter, choices in others.items():
@@ -106,7 +106,7 @@ def _replacements(others: dict[str, str]) -> Bytes:
     return table
 
 
-def _keys_beside() -> dict[str, str]:
+def _list_keys_beside() -> dict[str, str]:
     """Return the keys left and right of each key and, for letters, above and below."""
     beside: dict[str, str] = {}
     for number, row in enumerate(_KEYS):
@@ -119,5 +119,5 @@ def _keys_beside() -> dict[str, str]:
     return beside
 
 
-_BESIDE = _replacements(_keys_beside())
-_LOOKS_LIKE = _replacements({pair[0]: pair[1] for pair in _LOOKALIKES})
+_BESIDE = _draw_replacements(_list_keys_beside())
+_LOOKS_LIKE = _draw_replacements({pair[0]: pair[1] for pair in _LOOKALIKES})

@@ -3,20 +3,20 @@
 import numpy as np
 import polars as pl
 
-from kolchin.simulation.people.coded import Coded
+from kolchin.simulation.people.coded import CodedTexts
 from kolchin.simulation.people.dates import mistype_dates, swap_day_and_month
 from kolchin.simulation.people.options import COLUMNS, Options
-from kolchin.simulation.people.truth import Truth
+from kolchin.simulation.people.truth import TruePeople
 from kolchin.simulation.people.typos import add_typos
 
 
-def write_down(rng: np.random.Generator, truth: Truth, asked: Options) -> pl.DataFrame:
+def write_down(rng: np.random.Generator, truth: TruePeople, asked: Options) -> pl.DataFrame:
     """Return the table as people wrote it.
 
     Every kind of error has its own stream of random numbers: a share of one changes no other.
     """
     typing, leaving_out, swapping = rng.spawn(3)
-    table = _mistyped(typing, truth, asked)
+    table = _mistype_columns(typing, truth, asked)
     swapped = pl.Series("swapped", swapping.random(truth.born.size) < asked.swapped_names)
     first, last = pl.col("first_name"), pl.col("last_name")
     table = table.with_columns(swapped).with_columns(
@@ -30,7 +30,7 @@ def write_down(rng: np.random.Generator, truth: Truth, asked: Options) -> pl.Dat
     ).select(COLUMNS)
 
 
-def _mistyped(rng: np.random.Generator, truth: Truth, asked: Options) -> pl.DataFrame:
+def _mistype_columns(rng: np.random.Generator, truth: TruePeople, asked: Options) -> pl.DataFrame:
     """Return all columns as text, mistyped."""
     shares = asked.by_column("typos")
     streams = dict(zip(COLUMNS, rng.spawn(len(COLUMNS)), strict=True))
@@ -39,7 +39,7 @@ def _mistyped(rng: np.random.Generator, truth: Truth, asked: Options) -> pl.Data
     sex = truth.columns["sex"]
     wrong = streams["sex"].random(sex.codes.size) < shares["sex"]
     table = {
-        "sex": Coded(sex.values, np.where(wrong, 1 - sex.codes, sex.codes)).texts(),
+        "sex": CodedTexts(sex.values, np.where(wrong, 1 - sex.codes, sex.codes)).texts(),
         "birth_date": pl.Series(days).cast(pl.Int32).cast(pl.Date).dt.strftime("%Y-%m-%d"),
     }
     for name, column in truth.columns.items():

@@ -1,0 +1,1 @@
+"""Compiled code of pairs of records: arrays in, arrays out, nothing else."""

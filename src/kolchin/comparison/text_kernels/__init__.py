@@ -1,0 +1,1 @@
+"""Compiled code of comparing texts: arrays in, arrays out, nothing else."""

@@ -1,0 +1,1 @@
+"""Compiled code of draws and summaries: arrays in, arrays out."""
