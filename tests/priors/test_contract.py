@@ -9,7 +9,7 @@ import pytest
 
 import kolchin as kp
 from kolchin import priors
-from kolchin.cli import PriorName
+from kolchin.cli.arguments import PriorName
 from kolchin.partitions import list_partitions, make_canonical
 from kolchin.priors.base import Prior
 
