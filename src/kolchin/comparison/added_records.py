@@ -18,7 +18,9 @@ from kolchin.comparison.comparing import prepare_tools
 from kolchin.comparison.comparisons import Comparisons
 from kolchin.comparison.kinds.base import Levels
 from kolchin.comparison.kinds.preparing import PreparedField, prepare_all
+from kolchin.comparison.levels.companions import add_companion_bands, find_companions
 from kolchin.comparison.levels.level_chances import Bands, make_bands
+from kolchin.comparison.levels.possible_pairs import Possible
 from kolchin.comparison.levels.repeated_words import mark_repeated_words
 from kolchin.comparison.levels.swapped_values import make_couple
 from kolchin.records import Records
@@ -53,10 +55,14 @@ def compare_added(
     earlier = [
         one for one in mark_repeated_words(prepare_all(before, None)) if one.comparing is not None
     ]
+    companions = find_companions(earlier)
     bands = [_keep_earlier_bands(old, new) for old, new in zip(earlier, used, strict=True)]
     couples = tuple(make_couple(used, f, g) for f, g in known.swappable)
     pairs = _list_pairs(prepared, known, is_added, keys)
-    tools = prepare_tools(used, couples, bands, len(pairs))
+    tools = prepare_tools(
+        *(used, couples, add_companion_bands(bands, companions), companions, len(pairs)),
+        Possible.of(len(records)),
+    )
     shows = np.column_stack([one.codes >= 0 for one in used])
     return AddedPairs(pairs, *tools.outcomes(pairs), shows)
 

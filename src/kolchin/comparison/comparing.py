@@ -16,12 +16,14 @@ from kolchin.comparison.compared_pairs import PairParts, PairPlace
 from kolchin.comparison.distinct_rows import find_distinct_rows
 from kolchin.comparison.kinds.base import Codes, Comparer, Levels
 from kolchin.comparison.kinds.preparing import PreparedField
+from kolchin.comparison.levels.companions import Companions, mark_companions
 from kolchin.comparison.levels.level_chances import Bands, find_bands_of_pairs
 from kolchin.comparison.levels.pair_levels import (
     FrequentForms,
     compare_pairs,
     tabulate_frequent_forms,
 )
+from kolchin.comparison.levels.possible_pairs import Possible
 from kolchin.comparison.levels.swapped_values import ColumnCouple, mark_swapped
 from kolchin.errors import ModelError
 from kolchin.store import Store
@@ -36,13 +38,19 @@ TOOLS = "tools"
 
 
 class ComparisonTools(NamedTuple):
-    """All that comparing takes: by field how, the frequent forms and the codes; couples; bands."""
+    """All that comparing takes: by field how, the frequent forms and the codes; couples; bands.
+
+    ``companions`` are the texts that other fields go with; pairs that are not ``possible`` are left
+    out.
+    """
 
     comparing: list[Comparer]
     frequent: list[FrequentForms]
     codes: list[Codes]
     couples: tuple[ColumnCouple, ...]
     bands: tuple[Bands, ...]
+    companions: Companions
+    possible: Possible
 
     def outcomes(self, pairs: NDArray[np.int32]) -> tuple[Levels, Levels]:
         """Return the levels and the bands of pairs, one column a field."""
@@ -58,6 +66,9 @@ class ComparisonTools(NamedTuple):
                 bands[first:last, f] = find_bands_of_pairs(of_field, codes, *part)
 
         call_over_ranges(write, len(pairs))
+        apart = {g: self.comparing[g].different for g in self.companions.values()}
+        last = [of_field.u.size - 1 for of_field in self.bands]
+        mark_companions(levels, bands, self.companions, apart, last)
         return levels, bands
 
 
@@ -65,7 +76,9 @@ def prepare_tools(
     used: Sequence[PreparedField],
     couples: tuple[ColumnCouple, ...],
     bands: Sequence[Bands],
+    companions: Companions,
     n_pairs: int,
+    possible: Possible,
 ) -> ComparisonTools:
     """Return what it takes to compare about so many pairs."""
     kinds = [one.comparing for one in used if one.comparing is not None]
@@ -74,7 +87,7 @@ def prepare_tools(
         tabulate_frequent_forms(kind, of, n_pairs) for kind, of in zip(kinds, codes, strict=True)
     ]
     light = [_lighten(kind) for kind in kinds]
-    return ComparisonTools(light, frequent, codes, couples, tuple(bands))
+    return ComparisonTools(light, frequent, codes, couples, tuple(bands), companions, possible)
 
 
 def _lighten(comparing: Comparer) -> Comparer:
@@ -102,6 +115,11 @@ class RecordRange(NamedTuple):
         return PairPlace(self.store, f"pairs-{self.number}", f"which-{self.number}")
 
     @property
+    def within(self) -> str:
+        """The name of what came out of the portion's pairs that are not possible."""
+        return f"within-{self.number}"
+
+    @property
     def own(self) -> str:
         """The name of the portion's outcomes, each once, and of which of them pairs have."""
         return f"own-{self.number}"
@@ -115,16 +133,36 @@ class RecordRange(NamedTuple):
         return pairs[inside], np.ones(np.count_nonzero(inside), dtype=np.uint8)
 
 
+class Within(NamedTuple):
+    """What came out of comparing pairs that are never of one entity, and how many have it.
+
+    There are none where all pairs are possible.
+    """
+
+    levels: Levels
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, levels: Levels, counts: NDArray[np.int64]) -> "Within":
+        """Put equal levels together."""
+        if not len(levels):
+            return cls(levels, counts)
+        rows, which = find_distinct_rows(list(levels.T))
+        return cls(levels[rows], np.bincount(which, counts, rows.size).astype(np.int64))
+
+
 class ComparisonResult(NamedTuple):
     """What came out of comparing: levels and bands of each outcome, and the pairs that have it.
 
     ``counts`` are how many pairs have an outcome, and how many of these one or two keys found.
+    ``within`` are the pairs that cannot be of one entity.
     """
 
     parts: PairParts
     levels: Levels
     bands: Levels
     counts: NDArray[np.int64]
+    within: Within
 
 
 class RangeResult(NamedTuple):
@@ -155,7 +193,10 @@ def compare_candidates(
     work.run(_renumber, list(zip(portions, numbers, strict=True)))
     work.store.delete(*(one.own for one in portions))
     parts = PairParts([one.place for one in portions], bounds, counts[:, 0])
-    return ComparisonResult(parts, levels, bands, counts)
+    within = [work.store.get(one.within) for one in portions]
+    work.store.delete(*(one.within for one in portions))
+    never = Within.of(*(np.concatenate(arrays) for arrays in zip(*within, strict=True)))
+    return ComparisonResult(parts, levels, bands, counts, never)
 
 
 def _check_sendable(comparing: Sequence[Comparer]) -> None:
@@ -175,6 +216,11 @@ def _compare_range(portion: RecordRange) -> None:
     """Compare the candidates of a portion, and write down what came out."""
     tools: ComparisonTools = fetch_held(portion.store, TOOLS)
     pairs, n_found = portion.pairs()
+    kept = tools.possible.keeps(pairs)
+    never, _ = tools.outcomes(np.ascontiguousarray(pairs[~kept]))
+    within = Within.of(never, np.ones(len(never), dtype=np.int64))
+    portion.store.put(portion.within, within)
+    pairs, n_found = np.ascontiguousarray(pairs[kept]), n_found[kept]
     levels, bands = tools.outcomes(pairs)
     rows, which = find_distinct_rows([*levels.T, *bands.T])
     counts = [

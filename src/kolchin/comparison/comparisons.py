@@ -12,20 +12,31 @@ from kolchin.comparison.blocking.blocked_pairs import CandidatePairs, find_candi
 from kolchin.comparison.blocking.missed_links import estimate_missed_share, find_likely_links
 from kolchin.comparison.blocking.pair_budget import KeyUse
 from kolchin.comparison.compared_pairs import PairParts
-from kolchin.comparison.comparing import ComparisonResult, compare_candidates, prepare_tools
+from kolchin.comparison.comparing import (
+    ComparisonResult,
+    ComparisonTools,
+    Within,
+    compare_candidates,
+    prepare_tools,
+)
 from kolchin.comparison.kinds.base import MISSING, Floats, Levels
 from kolchin.comparison.kinds.preparing import PreparedField, prepare_all
+from kolchin.comparison.levels.companions import (
+    add_companion_bands,
+    estimate_chances_beside,
+    find_companions,
+    leave_out_alike,
+)
 from kolchin.comparison.levels.level_chances import (
     Bands,
+    bands_among,
     count_agreeing_pairs,
-    draw_random_pairs,
     estimate_chances,
-    make_bands,
 )
+from kolchin.comparison.levels.possible_pairs import Possible
 from kolchin.comparison.levels.repeated_words import mark_repeated_words
 from kolchin.comparison.levels.swapped_values import (
     SWAPPED,
-    ColumnCouple,
     add_swapped_level,
     choose_couples,
     estimate_swapped_chance,
@@ -85,7 +96,8 @@ class Comparisons:
         speaks for both.
     outcome_bands
         By outcome and field, the band of the frequency of the value on which records agree, or of
-        the more frequent of two that are near (0: the rarest); 0 for the last levels.
+        the more frequent of two that are near (0: the rarest); 0 for the last levels. The
+        last band has the pairs whose texts are alike, in fields that go with one (`companions`).
     found
         By outcome, how many pairs have it, and how many of these one key or two keys found.
     level_names
@@ -106,6 +118,11 @@ class Comparisons:
         By two fields, how many pairs of all records agree exactly on both.
     shows
         Whether each record has a value of each field.
+    possible
+        Which pairs may be of one entity.
+    within
+        What came out of comparing candidates that are never of one entity, as those of one source
+        may be: what unrelated records have in common that are alike.
     report
         How the candidates were found.
     """
@@ -124,7 +141,14 @@ class Comparisons:
     together: Floats
     agrees: tuple[NDArray[np.bool_], ...]
     shows: NDArray[np.bool_]
+    possible: Possible
+    within: Within
     report: CandidateReport
+
+    @property
+    def shares_possible(self) -> list[float]:
+        """By field, the share of possible pairs among those of records that show it."""
+        return [self.possible.share(shown) for shown in self.shows.T]
 
     @property
     def pairs(self) -> NDArray[np.int32]:
@@ -172,6 +196,7 @@ def compare(
     fields: Sequence[Field] | None = None,
     *,
     keys: Sequence[Sequence[str]] | None = None,
+    sources: NDArray[np.int32] | None = None,
     seed: int = 0,
     tell: Callable[[str], None] | None = None,
     work: Workplace | None = None,
@@ -187,6 +212,8 @@ def compare(
     keys
         Keys beside those that are found automatically, each a tuple of columns: records that agree
         on all of them are candidates.
+    sources
+        The source of each record (-1: none), if records of one source are never of one entity.
     seed
         For the random pairs that tell what unrelated records have in common.
     tell
@@ -212,11 +239,13 @@ def compare(
     tell(f"comparing {about}{candidates.n_pairs:,} candidate pairs")
     used = [one for one in prepared if one.comparing is not None]
     couples = choose_couples(used)
-    bands = [make_bands(one.counts) for one in used]
-    tools = prepare_tools(used, couples, bands, candidates.n_pairs)
+    companions = find_companions(used)
+    possible = Possible.of(len(records), sources)
+    bands = add_companion_bands([bands_among(one, possible) for one in used], companions)
+    tools = prepare_tools(used, couples, bands, companions, candidates.n_pairs, possible)
     found = compare_candidates(work, candidates, tools)
     rng = np.random.default_rng(seed)
-    return _assemble(used, couples, bands, candidates, found, rng)
+    return _assemble(used, candidates, tools, found, rng)
 
 
 def _say_nothing(words: str) -> None:
@@ -225,20 +254,26 @@ def _say_nothing(words: str) -> None:
 
 def _assemble(
     used: Sequence[PreparedField],
-    couples: Sequence[ColumnCouple],
-    bands: Sequence[Bands],
     candidates: CandidatePairs,
+    tools: ComparisonTools,
     compared: ComparisonResult,
     rng: np.random.Generator,
 ) -> Comparisons:
     """Add what chance does, and what the keys may have missed."""
-    n_records = used[0].codes.size
-    random = draw_random_pairs(n_records, rng)
+    n_records, possible = used[0].codes.size, tools.possible
+    bands: Sequence[Bands] = tools.bands
+    couples, companions = tools.couples, tools.companions
+    random = possible.random_pairs(rng)
     comparing = [one.comparing for one in used if one.comparing is not None]
     levels = [
-        estimate_chances(kind, one, of_field, random)
+        estimate_chances(kind, one, of_field, random, possible)
         for kind, one, of_field in zip(comparing, used, bands, strict=True)
     ]
+    levels = estimate_chances_beside(levels, used, bands, companions, random)
+    outcomes = compared.levels, compared.bands, compared.counts[:, 0]
+    shows = np.column_stack([one.codes >= 0 for one in used])
+    shares = [possible.share(shown) for shown in shows.T]
+    bands = leave_out_alike(bands, levels, companions, outcomes, shows.sum(axis=0), shares)
     u = [of_field.of_level for of_field in levels]
     in_band = [of_field.in_band for of_field in levels]
     names = [kind.names for kind in comparing]
@@ -264,8 +299,10 @@ def _assemble(
         band_u=band_u,
         band_m=band_m,
         in_band=tuple(in_band),
-        together=count_agreeing_pairs([one.codes for one in used], rng),
-        shows=np.column_stack([one.codes >= 0 for one in used]),
+        together=count_agreeing_pairs([one.codes for one in used], rng, possible),
+        shows=shows,
+        possible=possible,
+        within=compared.within,
         report=CandidateReport(n_records, n_pairs, candidates.keys, 0, 0.0),
     )
     likely = find_likely_links(compared.levels, compared.bands, tuple(u), band_u, band_m, n_records)

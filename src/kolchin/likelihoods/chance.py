@@ -6,12 +6,14 @@ of records that agree exactly, those that are expected to be of one entity are t
 left are coincidences.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kolchin.comparison import Comparisons
+from kolchin.likelihoods.families import Family, family_of
 from kolchin.likelihoods.sharing import Patterns
 from kolchin.parameters import FloatArray
 from kolchin.records.fields.declarations import Words
@@ -39,7 +41,9 @@ class Coincidences(NamedTuple):
     ``share[f][b]`` is the share of records with such a value, ``n_shown[f]`` how many records have
     one at all. ``band[p, f]`` is the band of pattern p where it agrees or is near. ``near[f]``
     divides pairs that differ among the other levels, ``in_band[f]`` those of near levels among
-    bands. ``texts`` are the fields of which it is learnt how often unrelated texts are similar.
+    bands. ``possible[f]`` is the share of pairs that may be of one entity, ``texts`` are the fields
+    of which it is learnt how often unrelated texts are similar, ``family`` what alike
+    records have in common, where pairs show it that are never of one entity.
     """
 
     agreeing: tuple[FloatArray, ...]
@@ -48,31 +52,28 @@ class Coincidences(NamedTuple):
     band: NDArray[np.int8]
     near: tuple[FloatArray, ...]
     in_band: tuple[FloatArray, ...]
+    possible: Sequence[float]
     texts: tuple[int, ...] = ()
+    family: Family | None = None
 
     @classmethod
     def of(cls, comparisons: Comparisons, band: NDArray[np.int8]) -> "Coincidences":
         """Count on what was compared; ``band`` is by pattern and field."""
         n_shown = comparisons.shows.sum(axis=0).astype(float)
+        shares = comparisons.shares_possible
         agreeing = tuple(
-            np.maximum(squares * n**2 - share * n, 0.0) / 2
-            for squares, share, n in zip(
-                comparisons.band_u, comparisons.band_m, n_shown, strict=True
+            possible * np.maximum(squares * n**2 - share * n, 0.0) / 2
+            for squares, share, n, possible in zip(
+                comparisons.band_u, comparisons.band_m, n_shown, shares, strict=True
             )
         )
         near = tuple(u[1:] / max(float(u[1:].sum()), 1e-300) for u in comparisons.u)
         # Of one field alone nothing tells similar texts by chance from those of one entity.
         texts = [f for f, field in enumerate(comparisons.fields) if isinstance(field, Words)]
         several = len(comparisons.fields) > 1
-        return cls(
-            agreeing,
-            comparisons.band_m,
-            n_shown,
-            band,
-            near,
-            comparisons.in_band,
-            tuple(texts) if several else (),
-        )
+        found = agreeing, comparisons.band_m, n_shown, band, near, comparisons.in_band
+        known = tuple(texts) if several else ()
+        return cls(*found, shares, known, family_of(comparisons, known))
 
     def first_links(self, n_linked: float, n_records: int, exact: FloatArray) -> list[FloatArray]:
         """Guess how many pairs that agree are of one entity, by field and band."""
@@ -117,7 +118,7 @@ class Coincidences(NamedTuple):
         of_level, of_value = [], []
         for f, (agreeing, share) in enumerate(zip(self.agreeing, self.share, strict=True)):
             n = self.n_shown[f]
-            rest = max(n * (n - 1) / 2 - taken_of_all[f], 1.0)
+            rest = max(self.possible[f] * n * (n - 1) / 2 - taken_of_all[f], 1.0)
             more = (UNSEEN_PAIRS + (UNSEEN_RECORDS * n if unseen else 0.0)) * share
             by_band = (np.maximum(agreeing - taken[f], 0.0) + more) / rest
             exact = min(float(by_band.sum()), MOST_AGREEMENT)
@@ -171,8 +172,9 @@ def chances_of_values(
     that of such a value; levels without bands have the same chance in all.
     """
     chance = np.repeat(of_level[:, None], share.size, axis=1)
-    chance[0] = agreeing / np.maximum(share, 1e-300)
-    near = in_band.any(axis=1)
+    # Where texts are alike, that of exact agreement is known as well.
+    chance[0] = np.where(in_band[0] > 0, in_band[0], agreeing) / np.maximum(share, 1e-300)
+    near = np.append(False, in_band[1:].any(axis=1))
     chance[near] *= in_band[near] / np.maximum(share, 1e-300)
     result: FloatArray = np.minimum(chance, MOST_AGREEMENT)
     return result

@@ -85,6 +85,7 @@ class Exemplar(PatternEvidence):
             agrees=comparisons.agrees,
             shows=shares_shown(shows),
             together=comparisons.together,
+            possible=comparisons.possible.share(np.ones(len(comparisons.shows), dtype=np.bool_)),
         )
         coincidences = Coincidences.of(comparisons, likelihood.bands)
         learnt = learn_dependence(likelihood.patterns, chances, coincidences)

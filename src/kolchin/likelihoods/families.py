@@ -8,13 +8,88 @@ an entity, rises from exact to different.
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
+from kolchin.comparison import Comparisons
+from kolchin.comparison.kinds.long_texts import HOW_THEY_DIFFER
 from kolchin.parameters import FloatArray, IntArray
+
+FEWEST_NEVER, TURNS_OF_NEVER = 20.0, 40
+
+WAYS = len(HOW_THEY_DIFFER)
 
 RISE = 2.0
 """At the start, each level of a text is so many times more frequent than the one that is nearer."""
+
+
+class Family(NamedTuple):
+    """Chances of levels between alike records, and how many pairs of them there are."""
+
+    levels: FloatArray
+    n_pairs: float
+
+
+def family_of(comparisons: Comparisons, texts: Sequence[int]) -> Family | None:
+    """Learn alike records from pairs that are never of one entity, as those of a source may be.
+
+    They show what alike records have in common without any links among them. Returns what is then
+    expected of the pairs that may be of one entity; none where there are no such pairs.
+    """
+    levels, counts = comparisons.within.levels, comparisons.within.counts.astype(float)
+    if not texts or counts.sum() < FEWEST_NEVER:
+        return None
+    n, u = len(comparisons.shows), comparisons.u
+    whole, share = n * (n - 1) / 2, comparisons.possible.share(np.ones(n, dtype=np.bool_))
+    offsets = np.concatenate([[0], np.cumsum([one.size for one in u])])
+    place = np.where(levels >= 0, levels + offsets[:-1], offsets[-1])
+    log_chance = _log_of(np.concatenate(u), place) + np.log((1 - share) * whole)
+    family = Family(first_levels(u, texts), counts.sum() / 2)
+    weights = family.levels * FEWEST_NEVER
+    for _ in range(TURNS_OF_NEVER):
+        odds = _log_of(family.levels, place) + np.log(max(family.n_pairs, 1e-9)) - log_chance
+        alike = counts / (1 + np.exp(-np.clip(odds, -500, 500)))
+        seen = np.zeros(int(offsets[-1]) + 1)
+        np.add.at(seen, place, alike[:, None])
+        total = seen[:-1] + weights
+        sums = np.add.reduceat(total, offsets[:-1])
+        family = Family(total / np.repeat(sums, np.diff(offsets)), float(alike.sum()))
+    return family._replace(n_pairs=family.n_pairs * share / (1 - share))
+
+
+def nearer(counts: FloatArray) -> FloatArray:
+    """Return numbers of links by level of a text, nowhere more than where texts are more alike.
+
+    What names a thing is mostly alike in two records of it. The level 'different', which is last,
+    stays as it is.
+
+    >>> nearer(np.array([4.0, 1.0, 1.0, 9.0, 0.0, 0.0, 5.0])).tolist()
+    [5.0, 1.25, 1.25, 7.5, 0.0, 0.0, 5.0]
+    """
+    steps = steps_of(counts.size + 1, is_text=True)[1:-1] - 1
+    by_step = np.bincount(steps, counts[:-1]).astype(float)
+    falling = -_rising(-by_step, np.ones(by_step.size))
+    scale = falling / np.maximum(by_step, 1e-300)
+    return np.append(counts[:-1] * scale[steps], counts[-1])
+
+
+def _log_of(levels: FloatArray, place: IntArray) -> FloatArray:
+    """Return the log chance of patterns of independent fields; the last place is of gaps."""
+    result: FloatArray = np.append(np.log(np.maximum(levels, 1e-300)), 0.0)[place].sum(axis=1)
+    return result
+
+
+def steps_of(n_levels: int, is_text: bool) -> IntArray:
+    """Return how far from exact each level is, in steps; those of one similarity are as far.
+
+    >>> steps_of(8, is_text=True).tolist(), steps_of(4, is_text=False).tolist()
+    ([0, 1, 1, 1, 2, 2, 2, 3], [0, 1, 2, 3])
+    """
+    levels = np.arange(n_levels)
+    if not is_text or n_levels % WAYS != 2:
+        return levels
+    return (levels + WAYS - 1) // WAYS
 
 
 def first_levels(u: Sequence[FloatArray], texts: Sequence[int]) -> FloatArray:
@@ -30,7 +105,7 @@ def first_levels(u: Sequence[FloatArray], texts: Sequence[int]) -> FloatArray:
     for f, by_chance in enumerate(u):
         alike = np.zeros(by_chance.size)
         if f in texts:
-            near = RISE ** np.arange(by_chance.size - 2)
+            near = RISE ** steps_of(by_chance.size, is_text=True)[1:-1].astype(float)
             alike[1:-1] = near / near.sum() / 2
             alike[-1] = 0.5
         else:
@@ -44,7 +119,8 @@ def farther(
 ) -> FloatArray:
     """Return the chances of levels that are most likely, given counts, of those that rise over m.
 
-    Those of texts rise by `RISE` from level to level at least.
+    Those of texts rise by `RISE` from similarity to similarity at least; within one, they are as
+    they were counted.
 
     >>> m, offsets = np.array([0.5, 0.3, 0.2]), np.array([0, 3])
     >>> farther(np.array([10.0, 2.0, 8.0]), m, offsets).round(3).tolist()
@@ -52,11 +128,13 @@ def farther(
     """
     result = np.empty(counts.size)
     for f, (a, b) in enumerate(pairwise(offsets)):
-        base = np.maximum(m[a:b], 1e-12)
+        steps = steps_of(int(b - a), f in texts)
+        base = np.bincount(steps, np.maximum(m[a:b], 1e-12)).astype(float)
         if f in texts:
-            base = base * RISE ** np.arange(b - a)
-        chances = base * _rising(counts[a:b] / base, base)
-        result[a:b] = chances / chances.sum()
+            base = base * RISE ** np.arange(base.size)
+        by_step = np.bincount(steps, counts[a:b]).astype(float)
+        chances = base * _rising(by_step / base, base)
+        result[a:b] = (chances / chances.sum())[steps] * counts[a:b] / by_step[steps]
     return result
 
 

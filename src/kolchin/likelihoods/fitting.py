@@ -14,7 +14,7 @@ from kolchin.likelihoods import error_counts
 from kolchin.likelihoods.chance import FIRST_SHARE, Coincidences
 from kolchin.likelihoods.dependence import Dependence, Masks, typed_twice
 from kolchin.likelihoods.doubts import Rates, find_doubts
-from kolchin.likelihoods.families import farther, first_levels
+from kolchin.likelihoods.families import farther, first_levels, nearer
 from kolchin.likelihoods.kernels import (
     ENTITIES,
     FAMILY,
@@ -23,6 +23,7 @@ from kolchin.likelihoods.kernels import (
     kept_gains,
     share_out,
 )
+from kolchin.likelihoods.shares import Shares
 from kolchin.likelihoods.sharing import (
     LEAST_PAIRS,
     LEAST_SHARE,
@@ -68,9 +69,12 @@ FAR_MORE = 2.0
 NEGLIGIBLE = 1e-4
 """Patterns of which fewer pairs are linked or share anything are looked at now and then only."""
 
+MOST_ALIKE = 1.5
+"""Alike records of two sources are at most so many times what those within sources lead to expect:
+within a source, style is one as well."""
+
 SETTLED = 2
-"""In the first steps the levels of entities stay as they are expected, until those of alike records
-are found: what may be either is of a family."""
+"""In the first steps m stays as it is expected: what may be either is of a family."""
 
 RANGE = 1 << 15
 """So many patterns are looked at in one go."""
@@ -95,7 +99,7 @@ def learn_dependence(
     for _ in range(TURNS if coincidences is not None else 1):
         sets = find_sets(patterns, chances)
         if coincidences is not None and coincidences.texts:
-            sets = sets.of_families()
+            sets = sets._replace(family=True)
         fit = Fit(patterns, chances, sets, coincidences, fit)
         fit.run()
         patterns, chances = patterns._replace(log_gain=fit.gain), fit.chances
@@ -106,28 +110,6 @@ def learn_dependence(
         fit.run()
     fit.learn_chance(unseen=True)
     return Learnt(fit.dependence(), fit.chances.u, fit.gain)
-
-
-class Shares(NamedTuple):
-    """Pairs by shared set and by set that entities have replaced, and the levels among them.
-
-    ``linked`` and ``sharing`` are the pairs of each pattern (those that share a set which was
-    counted among all records are left out of the latter), ``wrong`` those of entities by what is
-    seen and how many of it is wrong. ``beside`` has the levels beside shared sets, ``leaked`` how
-    many pairs share one more field for the same reason, and of how many. ``family`` has the levels
-    of alike records, where these are a class.
-    """
-
-    by_set: FloatArray
-    by_entity: FloatArray
-    typed: FloatArray
-    m: FloatArray
-    linked: FloatArray
-    sharing: FloatArray
-    wrong: FloatArray
-    beside: FloatArray
-    leaked: FloatArray
-    family: FloatArray
 
 
 class Fit:
@@ -161,11 +143,13 @@ class Fit:
         self.known, self.couples, self.doubted = sets.known, sets.couples, sets.doubted
         self.n_shared = np.array(list(sets.shared.values()))
         self.family: FloatArray | None = None
+        self.most_alike = np.inf
         if sets.family:
             self.sets.append(self.whole)
             self.n_shared = np.append(self.n_shared, float(self.n_records))
             self.family = first_levels(chances.u, self.texts)
             self.family_weights = weight * self.family
+            self._learn_of_unrelated(coincidences)
         self.shared = self._masks(self.sets)
         self.leak = np.where(self._counted[:, None] | self.shared, 0.0, LEAK)
         self.loose: FloatArray = np.zeros((len(self.sets), int(self.offsets[-1]) + 1))
@@ -184,6 +168,15 @@ class Fit:
                 self.family, self.n_shared[-1] = before.family, before.n_shared[-1]
         elif coincidences is not None:
             self.learn_chance()
+
+    def _learn_of_unrelated(self, coincidences: Coincidences | None) -> None:
+        """Learn what alike records have in common from pairs that are certainly unrelated."""
+        known = None if coincidences is None else coincidences.family
+        if known is None:
+            return
+        self.family, self.n_shared[-1] = known.levels, known.n_pairs
+        self.family_weights = np.minimum(known.n_pairs, self.n_records) * known.levels
+        self.most_alike = MOST_ALIKE * known.n_pairs
 
     def _masks(self, sets: list[int]) -> Masks:
         n_fields = len(self.chances.u)
@@ -331,7 +324,9 @@ class Fit:
             of_all = pairs @ (patterns.levels >= 0)
             by_chance = patterns.number - self.shares.linked - self.shares.sharing
             similar = known.similar(patterns, np.maximum(by_chance, 0.0))
-        u, of_value = known.chances(taken, of_all, unseen, similar)
+        # Pairs that are never of one entity show how often unrelated texts are similar.
+        told = known.family is not None
+        u, of_value = known.chances(taken, of_all, unseen, None if told else similar)
         if rows is None:
             self.gain = known.gains(patterns.levels, known.band, of_value)
         else:
@@ -399,6 +394,8 @@ class Fit:
 
     def _maximise(self, shares: Shares, settles: bool = False) -> None:
         self.n_shared = shares.by_set.copy()
+        if self.family is not None:
+            self.n_shared[-1] = min(self.n_shared[-1], self.most_alike)
         counted = self._counted
         for k in np.flatnonzero(counted):
             # Pairs that agree on little are seldom candidates: these were counted among all.
@@ -437,6 +434,8 @@ class Fit:
         self.tau = error_counts.falling(tau)
         for f, (a, b) in enumerate(zip(first, ends, strict=True)):
             near = counted[a + 1 : b]
+            if f in self.texts[:1]:
+                near = nearer(near)
             self.m[a] = 1 - wrong[f]
             self.m[a + 1 : b] = wrong[f] * near / near.sum()
 

@@ -72,7 +72,7 @@ class Chances(NamedTuple):
     ``u[f]`` has the chances of the levels of field f, and ``agrees[f]`` which of them are agreement
     in spirit; ``shows[set]`` is the share of records that have all values of a set of fields (an
     index of bits); ``together[f, g]`` counts the pairs of records, of all, that agree exactly on
-    both.
+    both. ``possible`` is the share of pairs that may be of one entity.
     """
 
     n_records: int
@@ -80,11 +80,12 @@ class Chances(NamedTuple):
     agrees: tuple[NDArray[np.bool_], ...]
     shows: FloatArray
     together: FloatArray
+    possible: float = 1.0
 
     @property
     def n_pairs(self) -> float:
-        """The number of pairs of records."""
-        return self.n_records * (self.n_records - 1) / 2
+        """The number of pairs of records that may be of one entity."""
+        return self.possible * self.n_records * (self.n_records - 1) / 2
 
 
 class Sets(NamedTuple):
@@ -102,11 +103,6 @@ class Sets(NamedTuple):
     couples: tuple[int, ...] = ()
     doubted: tuple[int, ...] = ()
     family: bool = False
-
-    def of_families(self) -> "Sets":
-        """Leave to a family of alike records what was not counted among all pairs."""
-        counted = {one: n_pairs for one, n_pairs in self.shared.items() if one in self.known}
-        return self._replace(shared=counted, family=True)
 
 
 class Counts(NamedTuple):

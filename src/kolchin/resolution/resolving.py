@@ -119,7 +119,7 @@ def resolve(
         As in :class:`kolchin.Model`, for the likelihood of categories.
     chains, draws
         Number of chains, and of draws of each. Without ``draws``, sampling goes on until R-hat is
-        below 1.01 and the effective sample size above 400 for every monitored quantity.
+        below 1.01 and the effective sample size at least 400 for every monitored quantity.
     seed
         The same seed gives the same result.
     time_limit
@@ -315,7 +315,8 @@ def _build_model(
     ``kept`` is what was learned from comparing these records before.
     """
     if kept is None and settings.likelihood != "categorical":
-        comparisons = compare_records(given.records, settings.keys, display.phase, work)
+        sources = settings.sources_of(given.source)
+        comparisons = compare_records(given.records, settings.keys, display.phase, work, sources)
         watch.begin("dependence")
         display.phase("learning which fields move together")
         kept = Exemplar.fit(comparisons)

@@ -105,8 +105,11 @@ def is_one_edit(one: str, other: str) -> bool:
     return one in back or other in edits or other in swapped or other_letter
 
 
-def slow_similarity(comparing: WordsComparer, a: int, b: int) -> float:
-    """Return the cosine of the weights of words, those alike counted as the more frequent one."""
+def slow_similarity(comparing: WordsComparer, a: int, b: int) -> tuple[float, int]:
+    """Return the cosine of the weights of words, those alike counted as the more frequent one.
+
+    And whether both texts have words of their own (1), and numbers (2).
+    """
     vocabulary = comparing.vocabulary.to_list()
     weights = dict(zip(vocabulary, comparing.weights, strict=True))
     kinds = {w: int(c) % 3 for w, c in zip(vocabulary, comparing.classes, strict=True)}
@@ -131,7 +134,10 @@ def slow_similarity(comparing: WordsComparer, a: int, b: int) -> float:
             first += least - weights[w] ** 2
             second += least - weights[best] ** 2
             right.remove(best)
-    return both / np.sqrt(first * second) if both else 0.0
+            left = [v for v in left if v != w]
+    numbers = all(any(kinds[w] in (1, 2) for w in rest) for rest in (left, right))
+    differ = 2 if numbers else int(bool(left) and bool(right))
+    return (both / np.sqrt(first * second), differ) if both else (0.0, 0)
 
 
 @pytest.mark.parametrize("mark", [False, True])
@@ -141,9 +147,11 @@ def test_similarity_is_that_of_a_slow_twin(mark):
         forms = forms.str.replace("(sony|panasonic|camera)", "=$1")
     comparing = WordsComparer(kp.Words("name"), forms)
     a, b = np.triu_indices(len(NAMES), 1)
-    found = comparing.similarity(a.astype(np.int32), b.astype(np.int32))
-    slow = [slow_similarity(comparing, i, j) for i, j in zip(a, b, strict=True)]
+    found, differ = comparing.similarity(a.astype(np.int32), b.astype(np.int32))
+    pairs = np.column_stack([a, b]).tolist()
+    slow, expected = zip(*(slow_similarity(comparing, i, j) for i, j in pairs), strict=True)
     assert found == pytest.approx(slow, abs=1e-6)
+    assert differ.tolist() == list(expected)
     assert found.max() > 0.5
 
 
@@ -156,9 +164,11 @@ def test_random_texts_have_the_similarity_of_the_slow_twin():
     ]
     comparing = WordsComparer(kp.Words("x"), write_word_forms(texts))
     a, b = np.triu_indices(60, 1)
-    found = comparing.similarity(a.astype(np.int32), b.astype(np.int32))
-    slow = [slow_similarity(comparing, i, j) for i, j in zip(a, b, strict=True)]
+    found, differ = comparing.similarity(a.astype(np.int32), b.astype(np.int32))
+    pairs = np.column_stack([a, b]).tolist()
+    slow, expected = zip(*(slow_similarity(comparing, i, j) for i, j in pairs), strict=True)
     assert found == pytest.approx(slow, abs=1e-6)
+    assert differ.tolist() == list(expected)
 
 
 def test_a_rare_word_counts_more_than_frequent_ones_and_a_code_more_than_a_word():
@@ -173,10 +183,27 @@ def test_a_rare_word_counts_more_than_frequent_ones_and_a_code_more_than_a_word(
     comparing = WordsComparer(kp.Words("x"), write_word_forms([*texts, *rest]))
 
     def similarity(a: int, b: int) -> float:
-        return float(comparing.similarity(np.array([a], np.int32), np.array([b], np.int32))[0])
+        return float(comparing.similarity(np.array([a], np.int32), np.array([b], np.int32))[0][0])
 
     assert similarity(0, 1) > similarity(0, 2)
     assert similarity(3, 4) > similarity(3, 1)
+
+
+def test_levels_say_what_differs():
+    texts = [
+        "sony camera dscw120 silver new",
+        "sony camera dscw120 silver",
+        "sony camera dscw130 silver",
+    ]
+    texts += ["sony camera dscw120 black", *(f"{word} 77 lens" for word in ("ala", "bela", "cela"))]
+    comparing = WordsComparer(kp.Words("x", cuts=(0.9, 0.05)), write_word_forms(texts))
+    first = np.array([1, 1, 1], np.int32)
+    levels = comparing.levels(first, np.array([0, 2, 3], np.int32))
+    names = [comparing.names[level].split(", ")[-1] for level in levels]
+    assert names[0] == "one has more"
+    assert names[1] == "other numbers"
+    assert names[2].startswith("words")
+    assert not comparing.agrees[[n.endswith("numbers") for n in comparing.names]].any()
 
 
 def test_chance_falls_on_beyond_what_can_be_counted():

@@ -8,12 +8,8 @@ import pytest
 import kolchin as kp
 from kolchin.comparison import compare
 from kolchin.comparison.levels import level_chances
-from kolchin.comparison.levels.level_chances import (
-    SAMPLED_PAIRS,
-    count_agreeing_pairs,
-    draw_random_pairs,
-    make_bands,
-)
+from kolchin.comparison.levels.level_chances import count_agreeing_pairs, make_bands
+from kolchin.comparison.levels.possible_pairs import SAMPLED_PAIRS, Possible
 
 NAMES = ["anna", "ana", "berta", "carla", None]
 
@@ -83,7 +79,7 @@ def test_constant_and_empty_comparisons_stay_finite():
 
 
 def test_random_pairs_are_of_different_records():
-    pairs = draw_random_pairs(5_000, np.random.default_rng(1))
+    pairs = Possible.of(5_000).random_pairs(np.random.default_rng(1))
     assert len(pairs) == SAMPLED_PAIRS
     assert (pairs[:, 0] != pairs[:, 1]).all()
     assert pairs.min() == 0

@@ -10,7 +10,7 @@ import kolchin as kp
 from kolchin.comparison import compare
 from kolchin.comparison.kinds.preparing import prepare_all
 from kolchin.comparison.kinds.short_texts import TextComparer
-from kolchin.comparison.levels.level_chances import draw_random_pairs
+from kolchin.comparison.levels.possible_pairs import Possible
 from kolchin.comparison.levels.swapped_values import choose_couples, estimate_swapped_chance
 
 FIELD_NAMES = ["first", "last"]
@@ -121,7 +121,7 @@ def test_a_chance_too_small_to_see_is_that_of_frequencies():
     forms = np.array([a + b + "x" + a for a in syllables for b in syllables], dtype=object)
     table = {"first": rng.choice(forms, 20_000), "last": rng.choice(forms, 20_000)}
     (couple,) = choose_couples(prepare_all(kp.Records.from_table(table, FIELDS), None))
-    chance = estimate_swapped_chance(couple, draw_random_pairs(20_000, rng), rng)
+    chance = estimate_swapped_chance(couple, Possible.of(20_000).random_pairs(rng), rng)
     # One letter of the second syllable may be another: 11 + 4 forms, in either of the two values.
     q = 1 / len(forms)
     assert chance == pytest.approx(q**2 + 2 * q * 15 * q, rel=0.1)

@@ -45,7 +45,7 @@ def test_equal_records_apart_are_counted_by_group():
     records = kp.Records.from_codes([[0, 1], [0, 1], [1, 1], [1, 1], [2, 0]])
     assert _describe_equal_apart(records, np.array([0, 0, 1, 1, 2])) == []
     (sentence,) = _describe_equal_apart(records, np.array([0, 3, 1, 1, 2]))
-    assert sentence.startswith("1 group of records")
+    assert sentence.startswith("1 group of records that are equal in every field is listed")
 
 
 class Telling:
@@ -122,3 +122,11 @@ def test_one_entity_with_a_large_part_of_all_records_is_told():
     assert told.startswith("One entity has 30 of the 100 records.")
     assert _describe_collapse({"n_records": 100}, np.arange(100)) == []
     assert _describe_collapse({"n_records": 4}, np.zeros(4, dtype=np.int64)) == []
+
+
+def test_where_columns_are_too_weak_no_links_are_told_with_that(result):
+    what = {**result.summary(), "ended": "draws"}, result.posterior, result._given.records
+    said = cautions.list_cautions(*what, result.labels, weak=["Too weak."])
+    assert said.count("No two records were linked. Too weak.") == 1
+    assert "could tell a link" not in " ".join(said)
+    assert "could tell a link" in " ".join(cautions.list_cautions(*what, result.labels))

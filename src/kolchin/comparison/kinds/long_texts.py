@@ -8,6 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kolchin.comparison.kinds.base import (
+    EXACT,
     Codes,
     Comparer,
     Floats,
@@ -18,7 +19,7 @@ from kolchin.comparison.kinds.base import (
 from kolchin.comparison.kinds.strings import encode_letters, find_offsets
 from kolchin.comparison.kinds.tokens import are_codes, split_tokens
 from kolchin.comparison.text_kernels.alike_words import are_alike
-from kolchin.comparison.text_kernels.word_similarity import measure_word_similarities
+from kolchin.comparison.text_kernels.word_similarity import OTHER_NUMBERS, measure_word_similarities
 from kolchin.records.columns.distinct_values import find_positions
 from kolchin.records.fields.declarations import Compared
 
@@ -28,6 +29,10 @@ family apart."""
 
 ALIKE_FROM = 0.5
 """Texts agree but for slips from this similarity on."""
+
+HOW_THEY_DIFFER = (", one has more", "", ", other numbers")
+"""Each similarity is three levels: at most one text has words of its own, both have, or both have
+numbers or codes, as models of one family do."""
 
 MOST_WORDS = 100
 NO_LETTERS = "?"
@@ -94,8 +99,9 @@ class WordsComparer(Comparer):
 
     def __init__(self, field: Compared, forms: pl.Series) -> None:
         super().__init__(field, forms)
-        self.names = ("exact", *(f"words {cut:g}" for cut in field.cuts), "different")
-        self.near = 1 + sum(cut >= ALIKE_FROM for cut in field.cuts)
+        near = (f"words {cut:g}{how}" for cut in field.cuts for how in HOW_THEY_DIFFER)
+        self.names = ("exact", *near, "different")
+        self.near = 1 + len(HOW_THEY_DIFFER) * sum(cut >= ALIKE_FROM for cut in field.cuts)
         lists = forms.str.split(" ")
         flat = lists.explode(empty_as_null=False)
         self.told: NDArray[np.bool_] = flat.str.starts_with(TOLD).to_numpy()
@@ -131,14 +137,28 @@ class WordsComparer(Comparer):
         text = np.repeat(np.arange(self.starts.size - 1, dtype=np.int32), np.diff(self.starts))
         return pl.DataFrame({"text": text, "word": self.vocabulary.gather(self.words)})
 
-    def similarity(self, left: Codes, right: Codes) -> NDArray[np.float32]:
-        """Return how much of two texts is shared, from 0 to 1."""
-        texts = self.words, self.told, self.starts, self.weights
-        result: NDArray[np.float32] = measure_word_similarities(
-            *texts, self.letters, self.begins, self.classes, left, right
-        )
+    @property
+    def agrees(self) -> NDArray[np.bool_]:
+        """Whether each level means that texts agree but for slips: other numbers are none."""
+        level = np.arange(len(self.names))
+        is_slip = (level - 1) % len(HOW_THEY_DIFFER) != OTHER_NUMBERS
+        result: NDArray[np.bool_] = (level < self.near) & (is_slip | (level == EXACT))
         return result
 
+    def similarity(self, left: Codes, right: Codes) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
+        """Return how much of two texts is shared, from 0 to 1, and how they differ."""
+        texts = self.words, self.told, self.starts, self.weights
+        similar: NDArray[np.float32]
+        differ: NDArray[np.int8]
+        similar, differ = measure_word_similarities(
+            *texts, self.letters, self.begins, self.classes, left, right
+        )
+        return similar, differ
+
     def levels(self, left: Codes, right: Codes) -> Levels:
-        """Compare by cuts of the similarity."""
-        return cut_into_levels(self.similarity(left, right), self.field.cuts)
+        """Compare by cuts of the similarity, and how texts differ."""
+        similar, differ = self.similarity(left, right)
+        cut = cut_into_levels(similar, self.field.cuts, first=0)
+        near = cut < len(self.field.cuts)
+        levels: Levels = np.where(near, 1 + 3 * cut + differ, self.different).astype(np.int8)
+        return levels

@@ -15,6 +15,7 @@ from kolchin.comparison.kinds.base import (
     write_as_text,
 )
 from kolchin.comparison.kinds.strings import Strings
+from kolchin.records.columns.amounts import read_amounts
 from kolchin.records.fields.declarations import Compared
 
 SHORTEST_MISTYPED = 3
@@ -25,9 +26,12 @@ def write_numbers_alike(values: Sequence[Any]) -> pl.Series:
 
     >>> digits_alike(["007", "7.0", "1,5", "7a"]).to_list()
     ['7', '7', '1.5', '7a']
+    >>> digits_alike(["$1,299.00", "track 7", "7"]).to_list()
+    ['1299', '7', '7']
     """
     texts = write_as_text(values).str.strip_chars()
-    numbers = _read_numbers(texts)
+    read = read_amounts(texts)
+    numbers = _read_numbers(texts) if read is None else read.numbers.fill_null(_read_numbers(texts))
     whole = (numbers.round() == numbers) & (numbers.abs() < 2**53)
     integers = numbers.zip_with(whole, pl.Series([None], dtype=pl.Float64)).cast(pl.Int64)
     written = integers.cast(pl.String).fill_null(numbers.cast(pl.String))

@@ -13,6 +13,9 @@ from kolchin.kernels.compiling import compiled
 
 ALIKE = 0.8
 """What words count that are alike, where the same would count 1."""
+ONE_HAS_MORE = 0
+BOTH_HAVE_MORE = 1
+OTHER_NUMBERS = 2
 
 
 @compiled
@@ -63,7 +66,8 @@ def _add_alike(
     """Find for each word of the first text one of the second that is alike, the best first come.
 
     Both count as the more frequent one does. Words are in alphabetical order, and those that are
-    alike begin with the same letter; what has found its partner is -1 in ``rest[2]``.
+    alike begin with the same letter; what has found its partner is -1 in ``rest[2]``, and in
+    ``rest[0]``.
     """
     both, first, second = sums[0], sums[1], sums[2]
     rest[2, : n[1]] = 0
@@ -87,7 +91,23 @@ def _add_alike(
             first -= weights[one] ** 2 - least
             second -= weights[rest[1, best]] ** 2 - least
             rest[2, best] = -1
+            rest[0, i] = -1
     sums[0], sums[1], sums[2] = both, first, second
+
+
+@compiled
+def _how_they_differ(classes: Any, rest: Any, n: Any) -> int:
+    """Tell which of two texts have words that the other has nothing like, and numbers."""
+    words, numbers = np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64)
+    for text in range(2):
+        for k in range(n[text]):
+            # Those of the first text that found a partner are -1, those of the second in row 2.
+            if rest[0 if text == 0 else 2, k] >= 0:
+                words[text] += 1
+                numbers[text] += 1 <= classes[rest[text, k]] <= 2
+    if numbers[0] > 0 and numbers[1] > 0:
+        return OTHER_NUMBERS
+    return BOTH_HAVE_MORE if words[0] > 0 and words[1] > 0 else ONE_HAS_MORE
 
 
 @compiled
@@ -102,8 +122,8 @@ def measure_word_similarities(
     left: Any,
     right: Any,
 ) -> Any:
-    """Return the cosine similarity of the weighted words of each pair of texts, from 0 to 1."""
-    result = np.zeros(left.size, dtype=np.float32)
+    """Return the cosine of the weighted words of pairs of texts, 0 to 1, and how they differ."""
+    result, differences = np.zeros(left.size, dtype=np.float32), np.zeros(left.size, dtype=np.int8)
     rest = np.empty((3, _find_longest(starts, left, right)), dtype=np.int32)
     n = np.zeros(2, dtype=np.int64)
     sums = np.zeros(3)
@@ -116,4 +136,5 @@ def measure_word_similarities(
         _add_alike(letters, begins, classes, weights, rest, n, sums)
         if sums[0] > 0.0:
             result[k] = min(sums[0] / np.sqrt(sums[1] * sums[2]), 1.0)
-    return result
+            differences[k] = _how_they_differ(classes, rest, n)
+    return result, differences

@@ -7,6 +7,8 @@ from itertools import pairwise
 
 import polars as pl
 
+from kolchin.records.columns.amounts import read_amounts
+
 FEW = 50
 SAMPLE = 1_000
 LONGEST = 1_000
@@ -38,6 +40,8 @@ NAMES = {
         *("member", "employee", "author", "student", "contact", "holder"),
     },
 }
+WHOLE_NAMES = {"first", "given", "last", "family", "middle", "vorname", "nachname", "prenom"}
+"""Columns of names of people, where nothing else stands in the column's name."""
 ADDRESSES = {"street", "address", "addr", "city", "town", "suburb"}
 NOT_OF_A_PERSON = {
     *("street", "address", "city", "town", "suburb", "company", "business", "firm", "shop"),
@@ -134,6 +138,9 @@ def are_long_numbers(vocabulary: pl.Series) -> bool:
 
 def _infer_by_shape(n_values: int, values: Sequence[str]) -> Kind:
     """Tell the kind of text by its shape alone."""
+    read = read_amounts(pl.Series(values, dtype=pl.String))
+    if read is not None and not _are_most(values, NUMBER) and not _are_most(values, PHONE):
+        return Kind.NUMBER
     if n_values <= FEW:
         return Kind.CATEGORICAL
     if _are_most(values, NUMBER):
@@ -156,7 +163,8 @@ def _infer_by_name(name: str, values: Sequence[str]) -> Kind | None:
         return Kind.POSTCODE
     if names & NAMES["name"] and _are_persons(names, values):
         return Kind.NAME
-    if names & NAMES["text"] and _are_most(values, r"[^\W\d_]"):
+    named = names & NAMES["text"] or (len(words) == 1 and names <= WHOLE_NAMES)
+    if named and _are_most(values, r"[^\W\d_]"):
         return Kind.TEXT
     return None
 

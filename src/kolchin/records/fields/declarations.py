@@ -103,7 +103,7 @@ class Words(Compared):
     counts nearly as the same. `cuts` are the least similarities (cosine of the words' weights).
     """
 
-    cuts: tuple[float, ...] = (0.8, 0.65, 0.5, 0.4, 0.3, 0.2)
+    cuts: tuple[float, ...] = (0.8, 0.65, 0.5, 0.35, 0.2)
 
 
 @dataclasses.dataclass(frozen=True)

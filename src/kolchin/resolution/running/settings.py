@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from kolchin import priors
 from kolchin.answers import SAME, Known
@@ -14,19 +15,11 @@ from kolchin.errors import KolchinError, ModelError
 from kolchin.likelihoods import Exemplar, compare
 from kolchin.model import Model
 from kolchin.parameters import Beta, Gamma, Hyper, IntArray
-from kolchin.priors import Prior
+from kolchin.priors import PRIORS, Prior
 from kolchin.records import Records
 from kolchin.sampling.run.run_settings import RunSettings, check_run_settings, choose_warmup
 from kolchin.sampling.run.starts import STARTS
 
-PRIORS: dict[str, type[Prior]] = {
-    "nbd": priors.NBD,
-    "nbnb": priors.NBNB,
-    "dp": priors.DirichletProcess,
-    "pyp": priors.PitmanYor,
-    "escnb": priors.ESCNB,
-    "escd": priors.ESCD,
-}
 FIRST_LOOK = 250
 """Draws of each chain before the diagnostics are looked at for the first time."""
 
@@ -131,16 +124,19 @@ class Settings:
 
         ``kept`` is what was learned from comparing them before; without it they are compared now.
         """
-        likelihood = None
+        likelihood, sources = None, self.sources_of(source)
         if self.likelihood == "categorical":
             records = records.as_categorical()
         else:
             records = records.as_compared()
-            likelihood = compare(records, self.keys) if kept is None else kept
-        sources = number_sources(source) if self.one_per_source else None
+            likelihood = compare(records, self.keys, sources) if kept is None else kept
         said = (*self.known, *self.reviewed)
         how = self.prior, self.delta, self.tied, likelihood
         return Model(records, *how, sources=sources, answers=said)
+
+    def sources_of(self, source: pl.Series | None) -> NDArray[np.int32] | None:
+        """Return the number of each record's source, where records of one are never linked."""
+        return number_sources(source).astype(np.int32) if self.one_per_source else None
 
     def run_settings(self) -> RunSettings:
         """Return how chains run."""
