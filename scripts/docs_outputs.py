@@ -290,7 +290,8 @@ def refresh(chosen: list[Path], run: Run, check: bool) -> int:
     stale = 0
     for page in needed(chosen):
         old, new = page.read_text(), run.page(page)
-        if page not in chosen or comparable(old) == comparable(new):
+        same = comparable(old) == comparable(new) if check else old == new
+        if page not in chosen or same:
             continue
         stale += 1
         if check:

@@ -45,6 +45,13 @@ def test_notebooks_are_their_pages(gallery, name):
             compile(cell["source"], name, "exec")
 
 
+def test_every_cell_shows_what_it_printed():
+    """A page that was never run has empty outputs."""
+    for name in EXAMPLES:
+        text = (GALLERY / f"{name}.md").read_text(encoding="utf-8")
+        assert "<!-- output -->\n```\n```" not in text, name
+
+
 def test_words_code_and_outputs_become_cells(gallery):
     page = (
         "# A\n\n<!-- in: a -->\nWords.\n\n<!-- run: long -->\n```python\n1 + 1\n```\n\n"
