@@ -306,4 +306,4 @@ def _assemble(
         report=CandidateReport(n_records, n_pairs, candidates.keys, 0, 0.0),
     )
     likely = find_likely_links(compared.levels, compared.bands, tuple(u), band_u, band_m, n_records)
-    return whole.judged(likely)
+    return whole.judge_links(likely)

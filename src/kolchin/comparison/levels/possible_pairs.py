@@ -58,14 +58,14 @@ class Possible(NamedTuple):
         [2.0]
         """
         shown = codes >= 0
-        pairs = _pairs_of(np.bincount(codes[shown], minlength=n_forms))
+        pairs = _pairs_of(np.bincount(codes[shown], minlength=n_forms).astype(np.int64))
         if self.is_all:
             return pairs
         shown &= self.sources >= 0
         n_sources = int(self.sources.max(initial=0)) + 1
         cells = codes[shown].astype(np.int64) * n_sources + self.sources[shown]
         kept, counts = np.unique(cells, return_counts=True)
-        inside: Floats = np.bincount(kept // n_sources, _pairs_of(counts), n_forms)
+        inside: Floats = np.bincount(kept // n_sources, _pairs_of(counts), n_forms).astype(float)
         result: Floats = pairs - inside
         return result
 
