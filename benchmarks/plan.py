@@ -50,11 +50,12 @@ PARTS = (
     Part(
         "updating",
         "how-to/schedule.md",
-        15,
-        ("updating.py", "--records", "100000", "--new", "1000", "--draws", "25"),
+        3,
+        ("updating.py", "--records", "3000", "--new", "150", "--chains", "2", "--draws", "50"),
         by_hand=True,
     ),
     Part("accuracy", "accuracy.md", 30, ("accuracy",), True, needs=("data", "splink")),
+    Part("convergence", "convergence.md", 75, ("convergence",), True, keeps=True, needs=("data",)),
     Part("coverage", "coverage.md", 150, ("coverage", "--seed", "1"), True, keeps=True),
     Part(
         "scale",

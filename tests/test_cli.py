@@ -1,9 +1,11 @@
 """The command line: what it writes, says and returns."""
 
 import os
+import sqlite3
 import subprocess
 import sys
 import tomllib
+from contextlib import closing
 from pathlib import Path
 
 import polars as pl
@@ -203,3 +205,17 @@ def test_help_loads_nothing_heavy() -> None:
     )
     assert "simulate" in done.stdout
     assert done.stderr.strip() == "[]"
+
+
+def test_fields_of_a_database_are_shown(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "crm.db")) as connection:
+        connection.execute("CREATE TABLE people (name TEXT, city TEXT)")
+        rows = [("Ann", "Bern"), ("Bob", "Bern"), ("Ann", "Basel")]
+        connection.executemany("INSERT INTO people VALUES (?, ?)", rows)
+        connection.commit()
+    shown = runner.invoke(app, ["fields", f"sqlite:///{tmp_path / 'crm.db'}", "--table", "people"])
+    assert shown.exit_code == 0, shown.stderr
+    assert "city" in tomllib.loads(shown.stdout)["fields"]
+    told = runner.invoke(app, ["fields", "https://host/people.csv"])
+    assert told.exit_code == 2
+    assert "'https://host/people.csv' is a web address" in told.stderr

@@ -149,6 +149,16 @@ def test_files_of_the_project_that_are_named_exist(page: Path) -> None:
     assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
 
 
+def test_every_page_is_in_the_list_of_pages() -> None:
+    """The start page names all of them, as the site's menu does."""
+    docs = ROOT / "docs"
+    shown = {
+        (docs / path.partition("#")[0]) for path in LINK.findall((docs / "index.md").read_text())
+    }
+    pages = {page for page in PAGES if page.is_relative_to(docs)} - {docs / "index.md"}
+    assert sorted(str(page.relative_to(docs)) for page in pages - shown) == []
+
+
 def test_commands_are_found_and_faults_are_seen(tmp_path: Path) -> None:
     """The checks above find something: a page that is wrong in every way."""
     page = tmp_path / "page.md"

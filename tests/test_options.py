@@ -12,7 +12,7 @@ from kolchin.options import command_line, option
 
 SOURCE = Path(kp.__file__).parent
 SPOKEN_IN_SHELLS_ALONE = {"options.py", "column_renames.py"}
-OTHERS = {"cli", "databases", "review"}  # these name both, or are of the command line
+OTHERS = {"cli", "review"}  # of the command line
 
 
 def test_names_depend_on_where_the_user_is():

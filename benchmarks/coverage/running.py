@@ -54,7 +54,11 @@ class Job(NamedTuple):
 
 
 def run_worker(
-    checkout: Checkout, table: pl.DataFrame, settings: dict[str, Any], seconds: float
+    checkout: Checkout,
+    table: pl.DataFrame,
+    settings: dict[str, Any],
+    seconds: float,
+    worker: Path = WORKER,
 ) -> dict[str, Any]:
     """Resolve a table in a process of its own, with the package of a checkout."""
     source = str(checkout.folder.resolve() / "src")
@@ -62,7 +66,7 @@ def run_worker(
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "table.parquet"
         table.write_parquet(file)
-        command = [sys.executable, str(WORKER), str(file), json.dumps(settings)]
+        command = [sys.executable, str(worker), str(file), json.dumps(settings)]
         try:
             done = subprocess.run(
                 command,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-FLAGS = frozenset({"merged", "one_per_source", "overwrite", "safe_csv"})
+FLAGS = frozenset({"merged", "one_per_source", "overwrite", "safe_csv", "append"})
 COMMANDS = {"keys": "--key COLUMN,COLUMN", "rename": "--map FILE:COLUMN=NAME"}
 """Settings that the command line calls otherwise than Python does."""
 

@@ -299,3 +299,16 @@ def hyper_log_density(hypers: Mapping[str, Hyper], values: Mapping[str, Any]) ->
         for name, hyper in hypers.items()
         if isinstance(hyper, Gamma | Beta)
     )
+
+
+NO_PARTS = np.array([0])
+
+
+def log_dirichlet(values: FloatArray, weights: FloatArray, begins: IntArray = NO_PARTS) -> float:
+    """Log density of Dirichlet vectors that stand after each other, each from where it begins.
+
+    >>> round(log_dirichlet(np.array([0.2, 0.8]), np.array([1.0, 2.0])), 4)
+    0.47
+    """
+    log_norm = gammaln(np.add.reduceat(weights, begins)).sum() - gammaln(weights).sum()
+    return float(log_norm + ((weights - 1) * np.log(values)).sum())

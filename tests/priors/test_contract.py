@@ -9,6 +9,7 @@ import pytest
 
 import kolchin as kp
 from kolchin import priors
+from kolchin.cli.arguments import PriorName
 from kolchin.partitions import list_partitions, make_canonical
 from kolchin.priors.base import Prior
 
@@ -50,7 +51,8 @@ def largest_fault(log_prob: Callable[..., float], prior: Prior, given: dict[str,
 
 
 def test_every_prior_has_a_line() -> None:
-    made = {name for name in priors.__all__ if not inspect.isabstract(getattr(priors, name))}
+    kinds = {name for name in priors.__all__ if inspect.isclass(getattr(priors, name))}
+    made = {name for name in kinds if not inspect.isabstract(getattr(priors, name))}
     assert made == set(PRIORS)
     assert made <= set(kp.__all__)
 
@@ -94,3 +96,10 @@ def test_draws_are_partitions_that_the_seed_repeats(name: str) -> None:
     assert np.array_equal(make_canonical(first), first)
     assert np.array_equal(make().draw(40, 1), first)
     assert not np.array_equal(make().draw(40, 2), first)
+
+
+def test_every_prior_has_a_name_for_commands_and_files():
+    """But for the one that is made of tables, which no file holds."""
+    named = {kind.__name__ for kind in priors.PRIORS.values()}
+    assert named == set(PRIORS) - {"KolchinPartition"}
+    assert [name.value for name in PriorName] == list(priors.PRIORS)

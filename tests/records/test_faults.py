@@ -165,7 +165,7 @@ class TestFiles:
         path = tmp_path / "people.docx"
         path.write_bytes(b"x")
         (fault,) = faults(path)
-        assert "is of no known kind; its name must end in one of '.csv', '.tsv'" in fault
+        assert "is of no known kind. Save the table as CSV, or read it as a data frame" in fault
 
     @pytest.mark.parametrize("suffix", ["csv", "tsv"])
     def test_empty(self, suffix, tmp_path):

@@ -155,14 +155,17 @@ class TestFaults:
 
     def test_one_column_all_missing_all_identical_all_distinct(self):
         assert load({"x": ["a", "b", "a"]}).records.n_fields == 1
-        for values, why in (
-            (["", "NA", None], "every value is missing"),
-            (["a", "A ", "a"], "its only value is 'a'"),
-            (["a", "b", "c"], "all its 3 values differ, as an identifier's do"),
+        no_telling = ": none has more than one value, so that nothing tells entities apart. Add "
+        no_telling += "columns that differ."
+        named = "; name in fields those to use all the same."
+        for values, why, advice in (
+            (["", "NA", None], "every value is missing", no_telling),
+            (["a", "A ", "a"], "its only value is 'a'", no_telling),
+            (["a", "b", "c"], "all its 3 values differ, as an identifier's do", named),
         ):
             assert faults({"x": values}) == [
                 f"'x' was left out: {why}.",
-                "no column is left to be a field; name in fields those to use all the same.",
+                f"no column is left to be a field{advice}",
             ]
 
 

@@ -43,6 +43,16 @@ class LikelihoodName(StrEnum):
     CATEGORICAL = "categorical"
 
 
+Tables = Annotated[
+    list[str],
+    typer.Argument(
+        help="The table: one file, folder or database (sqlite:///FILE, duckdb:///FILE, "
+        "postgresql://HOST/DB), or several files to link.",
+        metavar="TABLE",
+    ),
+]
+TableName = Annotated[str | None, typer.Option("--table", help="The table of a database.")]
+Query = Annotated[str | None, typer.Option(help="A SELECT that a database answers.")]
 TimeLimit = Annotated[
     str,
     typer.Option(

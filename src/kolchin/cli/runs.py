@@ -13,15 +13,20 @@ from kolchin.cli.arguments import (
     LikelihoodName,
     Missing,
     PriorName,
+    Query,
     Quiet,
     Renamed,
     StorePath,
+    TableName,
+    Tables,
     TimeLimit,
 )
 
 
 def fields(
-    table: Annotated[list[Path], typer.Argument(help="The file or folder, or several to link.")],
+    table: Tables,
+    name: TableName = None,
+    query: Query = None,
     out: Annotated[Path | None, typer.Option(help="The .toml file to write.")] = None,
     id_column: Annotated[
         str | None, typer.Option("--id", help="Column that names records.")
@@ -38,9 +43,11 @@ def fields(
     from kolchin.records import choices_text, inspect, write_choices
     from kolchin.records.columns.column_display import show_columns
     from kolchin.records.files.column_renames import read_renames
+    from kolchin.resolution.tables.table_source import open_source
 
+    rows, _ = open_source(table[0] if len(table) == 1 else table, name, query)
     found = inspect(
-        table,
+        rows,
         id=id_column,
         source=source,
         truth=truth,
@@ -59,16 +66,9 @@ def fields(
 
 
 def resolve(
-    table: Annotated[
-        list[str],
-        typer.Argument(
-            help="The table: one file, folder or database (sqlite:///FILE, duckdb:///FILE, "
-            "postgresql://HOST/DB), or several files to link.",
-            metavar="TABLE",
-        ),
-    ],
-    name: Annotated[str | None, typer.Option("--table", help="The table of a database.")] = None,
-    query: Annotated[str | None, typer.Option(help="A SELECT that a database answers.")] = None,
+    table: Tables,
+    name: TableName = None,
+    query: Query = None,
     out: Annotated[
         Path | None, typer.Option(help="The directory to write to; TABLE.resolved by default.")
     ] = None,

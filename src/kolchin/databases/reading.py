@@ -8,6 +8,7 @@ from kolchin.databases.base import Database
 from kolchin.databases.connections import Connection
 from kolchin.databases.opening import open_database
 from kolchin.errors import DataError
+from kolchin.options import option
 from kolchin.records.faults_and_notes import list_some, suggest
 
 
@@ -30,7 +31,9 @@ def _choose_table(database: Database, table: str | None) -> str:
     where = database.where
     if isinstance(database, Connection):
         if table is None:
-            raise DataError("Name the table to read with table=, or give a query=.")
+            raise DataError(
+                f"Name the table to read with {option('table')}, or give {option('query')}."
+            )
         return table
     known = database.tables()
     if not known:
@@ -39,8 +42,8 @@ def _choose_table(database: Database, table: str | None) -> str:
         return next(iter(known.values()))
     if table is None:
         raise DataError(
-            f"{where} has {len(known)} tables: {list_some(list(known), 20)}. Name one with --table "
-            "(table=), or give a --query (query=)."
+            f"{where} has {len(known)} tables: {list_some(list(known), 20)}. Name one with "
+            f"{option('table')}, or give {option('query')}."
         )
     by_lower = {name.lower(): written for name, written in known.items()}
     found = known.get(table) or by_lower.get(table.lower()) or _find_schema(known, table)

@@ -15,6 +15,7 @@ import polars as pl
 from kolchin.databases.base import Database, Writable, quote_name
 from kolchin.databases.opening import open_database
 from kolchin.errors import DataError
+from kolchin.options import option
 from kolchin.records.faults_and_notes import list_some
 
 RUN = "run"
@@ -138,7 +139,7 @@ def _check_ours(database: Database, ledger: _Ledger, names: Sequence[str]) -> No
 def _describe_foreign(database: Database, names: Sequence[str]) -> str:
     return (
         f"{database.where} has tables of these names that kolchin did not write, and leaves alone: "
-        f"{list_some(names)}. Choose another --prefix (prefix=)."
+        f"{list_some(names)}. Choose another prefix ({option('prefix')})."
     )
 
 
@@ -148,7 +149,9 @@ def _check_same(ledger: _Ledger, columns: Mapping[str, Columns]) -> None:
     if other:
         raise DataError(
             f"These tables have other columns than this run, so that it cannot be appended: "
-            f"{list_some(other)}. Replace them (without --append), or choose another --prefix."
+            f"{list_some(other)}. Replace them (without {option('append')}), or "
+            "choose another prefix "
+            f"({option('prefix')})."
         )
 
 

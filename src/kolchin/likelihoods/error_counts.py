@@ -19,7 +19,7 @@ Where only the set V of fields is seen, k of them wrong, the errors of the other
 
 import numpy as np
 
-from kolchin.likelihoods.kernels import ROUNDING, balancing, shifted_sums
+from kolchin.likelihoods.error_kernels import ROUNDING, balancing, chances_by_set, tilts_by_set
 from kolchin.parameters import FloatArray
 
 FREEDOM, SPREAD = 2.0, 0.5
@@ -32,12 +32,7 @@ def count_chances(wrong: FloatArray) -> FloatArray:
     >>> count_chances(np.array([0.5])).tolist()
     [[1.0, 0.0], [0.5, 0.5]]
     """
-    table = np.zeros((1, wrong.size + 1))
-    table[0, 0] = 1.0
-    for chance in wrong:
-        more = table * (1 - chance)
-        more[:, 1:] += table[:, :-1] * chance
-        table = np.concatenate([table, more])
+    table: FloatArray = chances_by_set(wrong)
     return table
 
 
@@ -55,10 +50,7 @@ def tilts(wrong: FloatArray, tau: FloatArray) -> FloatArray:
     >>> tilts(np.array([0.5, 0.5]), np.array([0.0, 0.0, -50.0])).round(3)[1:].tolist()
     [[1.333, 0.667, 0.0], [1.333, 0.667, 0.0], [1.333, 1.333, 0.0]]
     """
-    chances = count_chances(wrong)
-    weight = np.exp(tau - tau.max())
-    total = float(shifted_sums(chances[-1:], weight)[0, 0])
-    result: FloatArray = shifted_sums(chances[::-1], weight) / total
+    result: FloatArray = tilts_by_set(wrong, tau)
     return result
 
 

@@ -26,15 +26,15 @@ from kolchin.likelihoods import error_counts
 from kolchin.likelihoods.chance import Coincidences
 from kolchin.likelihoods.compared_candidates import find_among_compared
 from kolchin.likelihoods.dependence import Dependence
+from kolchin.likelihoods.error_kernels import draw_hidden_errors, slice_errors
 from kolchin.likelihoods.fitting import learn_dependence
-from kolchin.likelihoods.kernels import draw_hidden_errors, slice_errors
 from kolchin.likelihoods.neighbour_lists import list_neighbours
 from kolchin.likelihoods.outcomes import Outcomes, describe_outcomes
 from kolchin.likelihoods.pair_evidence import divide_evidence
 from kolchin.likelihoods.pattern_counts import KeptLevels, PatternCounts, draw_classes
 from kolchin.likelihoods.pattern_evidence import PatternEvidence
 from kolchin.likelihoods.sharing import Chances, shares_shown
-from kolchin.parameters import FloatArray, IntArray, Values
+from kolchin.parameters import FloatArray, IntArray, Values, log_dirichlet
 from kolchin.workplace import Workplace
 
 
@@ -283,12 +283,9 @@ class Exemplar(PatternEvidence):
         """Log prior density of m, rho and tau."""
         if self.fixed:
             return 0.0
-        from scipy.stats import dirichlet
-
-        bounds = list(zip(self.offsets[:-1], self.offsets[1:], strict=True))
-        total = sum(dirichlet(self.weights[a:b]).logpdf(values["m"][a:b]) for a, b in bounds)
+        total = log_dirichlet(values["m"], self.weights, self.offsets[:-1])
         if self.has_classes:
-            total += dirichlet(self.rho_weights).logpdf(values["rho"])
+            total += log_dirichlet(values["rho"], self.rho_weights)
         if self.counts_errors:
             total += error_counts.log_prior(values["tau"])
         if self.unlinked is not None and self.has_doubts:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kolchin.likelihoods.error_kernels import count_kept
 from kolchin.parameters import FloatArray, IntArray
 
 
@@ -64,16 +65,11 @@ class KeptLevels(NamedTuple):
         offsets: IntArray,
     ) -> "KeptLevels":
         """Count them, of patterns and what was replaced."""
-        rows, classes = np.nonzero(by_class)
-        number, at = by_class[rows, classes], place[rows]
-        seen = kept[classes] & (at < offsets[-1])
-        wrong = seen & (at != offsets[:-1])
-        of_level = np.bincount(
-            at[seen], np.repeat(number, seen.sum(axis=1)), int(offsets[-1])
-        ).astype(np.int64)
-        sets = seen @ (1 << np.arange(seen.shape[1]))
-        groups, where = np.unique(
-            np.column_stack([sets, wrong.sum(axis=1)]), axis=0, return_inverse=True
-        )
-        together = np.bincount(where.ravel(), number, len(groups)).astype(np.int64)
-        return cls(of_level, groups[:, 0], groups[:, 1], together, number @ wrong)
+        n_fields = place.shape[1]
+        of_level = np.zeros(int(offsets[-1]), dtype=np.int64)
+        n_wrong = np.zeros(n_fields, dtype=np.int64)
+        keys, number = count_kept(place, by_class, kept, offsets, of_level, n_wrong)
+        groups, where = np.unique(keys, return_inverse=True)
+        seen, wrong = np.divmod(groups, n_fields + 1)
+        together = np.bincount(where, number, groups.size).astype(np.int64)
+        return cls(of_level, seen, wrong, together, n_wrong)

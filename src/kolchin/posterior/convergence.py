@@ -41,7 +41,7 @@ def has_converged(table: pl.DataFrame) -> bool:
     fine = (
         pl.col("rhat").is_finite()
         & (pl.col("rhat") < RHAT_BOUND)
-        & (pl.col("ess_bulk") > ESS_BOUND)
+        & (pl.col("ess_bulk") >= ESS_BOUND)
     )
     return bool(table.select(fine.all()).item())
 

@@ -16,6 +16,8 @@ Spec = dict[str, Any]
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 INK, MUTED, LINE = "var(--ink)", "var(--muted)", "var(--line)"
 ACCENT, SOFT = "var(--accent)", "var(--accent-soft)"
+VALIDATED = False
+"""Whether charts are held against their schema: it takes seconds, so that the tests do it alone."""
 CHAINS = [f"var(--chain-{k})" for k in range(1, 5)]
 
 _STEP = 30
@@ -173,7 +175,7 @@ def _make_spec(chart: alt.Chart | alt.LayerChart, height: int) -> Spec:
         .configure_axis(labelColor=INK, labelFontSize=12, **titles, **lines)
         .configure_legend(labelColor=INK, labelFontSize=12)
         .configure_text(fontSize=12)
-        .to_dict()
+        .to_dict(validate=VALIDATED)
     )
     # It is the address of a schema, which the page has no use for.
     del spec["$schema"]

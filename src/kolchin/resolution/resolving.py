@@ -119,7 +119,7 @@ def resolve(
         As in :class:`kolchin.Model`, for the likelihood of categories.
     chains, draws
         Number of chains, and of draws of each. Without ``draws``, sampling goes on until R-hat is
-        below 1.01 and the effective sample size above 400 for every monitored quantity.
+        below 1.01 and the effective sample size at least 400 for every monitored quantity.
     seed
         The same seed gives the same result.
     time_limit

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from kolchin.errors import DataError
 from kolchin.likelihoods.compared_patterns import MOST_FIELDS
 from kolchin.records import (
     Categorical,
@@ -25,7 +26,7 @@ from kolchin.records import (
 )
 from kolchin.records.columns.inference import MOST_COMPARED
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
+DATA = Path(__file__).parents[4] / "shared" / "data"
 N = 400
 
 
@@ -244,3 +245,25 @@ def test_real_tables(name):
     assert loaded.field_table().filter(pl.col("used"))["column"].to_list() == list(
         loaded.records.names
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "is_own"),
+    [("member_no", True), ("CustomerNumber", True), ("house_number", False), ("phone_no", False)],
+)
+def test_numbers_that_records_have_name_them(name, is_own):
+    table = {name: [f"M{k}" for k in range(60)], "name": ["Ann", "Bob"] * 30, "x": [1, 2, 3] * 20}
+    assert (load(table).id_column == name) == is_own
+
+
+def test_a_table_whose_records_are_equal_says_that_nothing_tells_them_apart():
+    with pytest.raises(DataError, match="none has more than one value"):
+        load({"name": ["Ann", "Ann"], "city": ["Bern", "Bern"]})
+
+
+def test_first_names_are_texts_even_if_they_are_few():
+    values = ["Ann", "Bob", "Eve", "Dan"] * 10
+    assert [str(one.kind) for one in inspect({"first": values, "first_seen": values}).columns] == [
+        "text",
+        "categorical",
+    ]

@@ -190,3 +190,53 @@ def test_a_password_in_an_address_is_not_told(scheme, password):
     told = fault(f"{scheme}://ann:{password}@host/crm")
     assert "cret" not in told
     assert "***@host/crm" in told
+
+
+def packed(path, files):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return path
+
+
+def test_an_archive_may_have_another_name_than_its_table(tmp_path):
+    found = load(packed(tmp_path / "export.zip", {"people.csv": CSV, "__MACOSX/x": "?"}))
+    assert found.values.rows() == EXPECTED
+
+
+def test_archives_that_are_no_table_are_told_with_what_to_do(tmp_path):
+    two = fault(packed(tmp_path / "two.zip", {"a.csv": CSV, "b.csv": CSV}))
+    assert "archive of 2 files" in two
+    assert "unpack it" in two
+    assert "has 'a.pdf' in it" in fault(packed(tmp_path / "pdf.zip", {"a.pdf": "%PDF"}))
+    (tmp_path / "no.zip").write_bytes(b"PK")
+    assert "of no known kind" in fault(tmp_path / "no.zip")
+
+
+def test_what_cannot_be_read_is_told_with_what_to_do(tmp_path):
+    (tmp_path / "a.dta").write_bytes(b"x")
+    said = fault(tmp_path / "a.dta")
+    assert "Save the table as CSV, or read it as a data frame" in said
+    assert "'https://host/a.csv' is a web address" in fault("https://host/a.csv")
+    assert "'www.host.org/a.csv' is a web address" in fault("www.host.org/a.csv")
+
+
+def test_records_under_a_name_of_a_json_object_are_read(tmp_path):
+    rows = [{"name": name, "born": 1970} for name in ("Ann", "Bob", "Ann")]
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({"made": "today", "people": rows}, indent=1))
+    found = load(path)
+    assert found.values["name"].to_list() == ["Ann", "Bob", "Ann"]
+    assert any("the records under 'people' are read" in note for note in found.notes)
+    path.write_text(json.dumps({"people": rows, "firms": rows}))
+    assert "records under 'people'" in fault(path)
+    path.write_text(json.dumps(rows[0]))  # one line is one record
+    assert "at least two records" in fault(path)
+
+
+def test_renames_by_path_and_by_name_go_together(tmp_path):
+    for name, head in (("a.csv", "who,zip"), ("b.csv", "Name,PLZ")):
+        (tmp_path / name).write_text(f"{head}\nAnn,1\nBob,2\nAnn,1\n")
+    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    renames = read_renames([f"{paths[1]}:Name=who", "b.csv:PLZ=zip"])
+    assert load(paths, rename=renames).values.columns == ["who", "zip"]

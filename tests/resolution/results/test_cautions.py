@@ -45,7 +45,7 @@ def test_equal_records_apart_are_counted_by_group():
     records = kp.Records.from_codes([[0, 1], [0, 1], [1, 1], [1, 1], [2, 0]])
     assert _describe_equal_apart(records, np.array([0, 0, 1, 1, 2])) == []
     (sentence,) = _describe_equal_apart(records, np.array([0, 3, 1, 1, 2]))
-    assert sentence.startswith("1 group of records")
+    assert sentence.startswith("1 group of records that are equal in every field is listed")
 
 
 class Telling:
@@ -122,3 +122,12 @@ def test_one_entity_with_a_large_part_of_all_records_is_told():
     assert told.startswith("One entity has 30 of the 100 records.")
     assert _describe_collapse({"n_records": 100}, np.arange(100)) == []
     assert _describe_collapse({"n_records": 4}, np.zeros(4, dtype=np.int64)) == []
+
+
+def test_where_columns_are_too_weak_that_is_said_instead_of_nothing_found(result):
+    what = {**result.summary(), "ended": "draws"}, result.posterior, result._given.records
+    labels = result.labels
+    assert cautions.list_cautions(*what, labels, weak=["Too weak."]).count("Too weak.") == 1
+    said = " ".join(cautions.list_cautions(*what, labels, weak=["Too weak."]))
+    assert "No two records were linked" not in said
+    assert "No two records were linked" in " ".join(cautions.list_cautions(*what, labels))

@@ -324,7 +324,7 @@ def test_a_number_of_draws_ends_one_call_not_the_run(people, columns, tmp_path, 
     from kolchin.resolution.running import session
 
     def stop(state):
-        if state.draws >= 4:
+        if state.n_clusters.shape[1] >= 2:  # draws of every chain: one may be far ahead
             raise KeyboardInterrupt
 
     out = tmp_path / "run"

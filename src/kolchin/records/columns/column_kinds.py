@@ -40,6 +40,8 @@ NAMES = {
         *("member", "employee", "author", "student", "contact", "holder"),
     },
 }
+WHOLE_NAMES = {"first", "given", "last", "family", "middle", "vorname", "nachname", "prenom"}
+"""Columns of names of people, where nothing else stands in the column's name."""
 ADDRESSES = {"street", "address", "addr", "city", "town", "suburb"}
 NOT_OF_A_PERSON = {
     *("street", "address", "city", "town", "suburb", "company", "business", "firm", "shop"),
@@ -161,7 +163,8 @@ def _infer_by_name(name: str, values: Sequence[str]) -> Kind | None:
         return Kind.POSTCODE
     if names & NAMES["name"] and _are_persons(names, values):
         return Kind.NAME
-    if names & NAMES["text"] and _are_most(values, r"[^\W\d_]"):
+    named = names & NAMES["text"] or (len(words) == 1 and names <= WHOLE_NAMES)
+    if named and _are_most(values, r"[^\W\d_]"):
         return Kind.TEXT
     return None
 

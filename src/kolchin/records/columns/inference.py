@@ -70,6 +70,11 @@ ENTITY_WORDS = {
     *("ent", "entity", "cluster", "true", "truth", "gold", "match", "duplicate"),
     *("entid", "entityid", "clusterid"),
 }
+NUMBERS = {"no", "nr", "num", "number", "nummer", "code"}
+NUMBERED = {"member", "membership", "customer", "client", "record", "row", "file", "case"} | {
+    *("person", "patient", "employee", "student", "order", "item", "article", "product", "account"),
+}
+"""What a column may number, so that it names records when all its values differ."""
 RECORD_WORDS = {"rec", "record", "row", "unique", "recid", "recordid", "rowid", "uniqueid"}
 HOUSE_NUMBERS = {"streetnumber", "streetno", "housenumber", "houseno", "unitnumber", "flatnumber"}
 SOURCE_NAMES = {"source", "data_source", "source_file", "source_dataset", "dataset", "filename"}
@@ -267,10 +272,15 @@ def find_own_id(reports: Iterable[ColumnReport]) -> str | None:
         if one.kind is Kind.IDENTIFIER
         and not one.missing
         and one.all_differ
-        and _ends_as_id(split_name(one.column))
+        and (_ends_as_id(split_name(one.column)) or _numbers_records(split_name(one.column)))
         and not _speaks_of_others(split_name(one.column))
     ]
     return min(found, key=lambda name: not RECORD_WORDS & set(split_name(name)), default=None)
+
+
+def _numbers_records(words: list[str]) -> bool:
+    """Tell names such as member_no from those such as house_number and phone_number."""
+    return len(words) == 2 and words[0] in NUMBERED and words[1] in NUMBERS
 
 
 def _speaks_of_others(words: list[str]) -> bool:
@@ -344,8 +354,18 @@ def choose(reports: Iterable[ColumnReport], findings: FaultsAndNotes) -> list[Fi
         findings.notes.extend(left_out)
     elif left_out or not findings.faults:
         findings.faults.extend(left_out)
-        findings.fault("no column is left to be a field; name in fields those to use all the same.")
+        findings.fault(_none_left(reports))
     return usable
+
+
+def _none_left(reports: Sequence[ColumnReport]) -> str:
+    """Say that there is nothing to compare, and what to do."""
+    if reports and all(one.kind in (Kind.CONSTANT, Kind.EMPTY) for one in reports):
+        return (
+            "no column is left to be a field: none has more than one value, so that nothing tells "
+            "entities apart. Add columns that differ."
+        )
+    return "no column is left to be a field; name in fields those to use all the same."
 
 
 def _list_left_out(reports: Sequence[ColumnReport]) -> list[str]:

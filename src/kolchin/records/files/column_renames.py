@@ -67,7 +67,7 @@ def rename_columns(
     frame: pl.DataFrame, path: Path, renames: Renames, findings: FaultsAndNotes
 ) -> pl.DataFrame:
     """Give the columns of a file their new names; note what cannot be done."""
-    wanted = renames.get(str(path)) or renames.get(path.name)
+    wanted = {**renames.get(path.name, {}), **renames.get(str(path), {})}
     if not wanted:
         return frame
     for column in wanted:

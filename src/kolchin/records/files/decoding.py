@@ -70,7 +70,7 @@ def _unzip(data: bytes) -> bytes:
     """Return the only file of an archive; a spreadsheet, which is one too, as it is."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            names = [one for one in archive.namelist() if not one.endswith("/")]
+            names = _names_of(archive)
             if "[Content_Types].xml" in names or "mimetype" in names:
                 return data
             if len(names) != 1:
@@ -78,6 +78,24 @@ def _unzip(data: bytes) -> bytes:
             return archive.read(names[0])
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError, zlib.error) as error:
         raise OSError(f"its compressed content is damaged ({error})") from None
+
+
+def names_inside(data: bytes) -> list[str]:
+    """Return the names of the files in an archive, none of what is no archive."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            return _names_of(archive)
+    except (zipfile.BadZipFile, NotImplementedError, ValueError):
+        return []
+
+
+def _names_of(archive: zipfile.ZipFile) -> list[str]:
+    """Return the files of an archive without those that only a Mac needs."""
+    return [
+        one
+        for one in archive.namelist()
+        if not one.endswith("/") and not one.startswith("__MACOSX/")
+    ]
 
 
 def _import_zstandard() -> Any:

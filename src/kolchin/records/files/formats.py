@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from kolchin.records.faults_and_notes import FaultsAndNotes, list_some, show_value, suggest
-from kolchin.records.files.decoding import decode, unpack
+from kolchin.records.files.decoding import decode, names_inside, unpack
 from kolchin.records.files.delimited import read_delimited
 from kolchin.records.files.excel import EXCEL, open_excel
 from kolchin.records.files.parquet import (
@@ -28,6 +28,7 @@ ARROW = (".arrow", ".feather", ".ipc")
 COMPRESSED = (".gz", ".zst", ".bz2", ".xz", ".zip")
 KINDS = TEXT + JSON + EXCEL + PARQUET + ARROW
 ADDRESS = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]+):/{1,2}[^/].*")
+NO_SCHEME = re.compile(r"www\.[^/]+\.[^/]+(/.*)?", re.IGNORECASE)
 CREDENTIALS = re.compile(r"(?<=/)[^/]*(?:/[^/@]*)*@")
 """What stands before the host of an address: a name, and perhaps a password."""
 
@@ -70,14 +71,40 @@ def _find_kind(path: Path, findings: FaultsAndNotes) -> str | None:
     kind = _find_suffix(path)
     if not path.exists():
         findings.fault(_describe_absent(path))
+    elif kind not in KINDS and path.suffix.lower() == ".zip":
+        return _kind_inside(path, findings)
     elif kind not in KINDS:
-        findings.fault(
-            f"file {str(path)!r} is of no known kind; its name must end in one of "
-            f"{list_some(KINDS, limit=len(KINDS))}."
-        )
+        findings.fault(_unknown(path.name, str(path)))
     else:
         return kind
     return None
+
+
+def _kind_inside(path: Path, findings: FaultsAndNotes) -> str | None:
+    """Return the kind of the only file in an archive that is called otherwise than its file."""
+    names = names_inside(path.read_bytes())
+    kind = _find_suffix(Path(names[0])) if len(names) == 1 else ""
+    if len(names) > 1:
+        findings.fault(
+            f"file {str(path)!r} is an archive of {len(names)} files "
+            f"({list_some(names)}): unpack it, "
+            "and give the files or their folder."
+        )
+    elif kind in KINDS:
+        return kind
+    else:
+        findings.fault(_unknown(names[0] if names else path.name, str(path)))
+    return None
+
+
+def _unknown(name: str, path: str) -> str:
+    """Say of a file that its kind is not known, and what to do."""
+    inside = "" if path.endswith(name) else f" has {name!r} in it, which"
+    return (
+        f"file {path!r}{inside} is of no known kind. Save the table as CSV, or read it as a data "
+        "frame and give that to kolchin.resolve in Python. Names of tables end in one of "
+        f"{list_some(KINDS, limit=len(KINDS))}, packed ones in {list_some(COMPRESSED)} as well."
+    )
 
 
 def _find_suffix(path: Path) -> str:
@@ -88,18 +115,25 @@ def _find_suffix(path: Path) -> str:
 def _describe_absent(path: Path) -> str:
     """Say that a file is not there; of an address, say what to do with it."""
     address = ADDRESS.fullmatch(path.as_posix())
+    if NO_SCHEME.fullmatch(path.as_posix()):
+        return _on_the_web(path.as_posix())
     if address is None:
         siblings = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
         return f"file {str(path)!r} does not exist.{suggest(path.name, siblings)}"
     scheme, told = address[1].lower(), CREDENTIALS.sub("***@", path.as_posix())
+    told = told if "://" in told else told.replace(":/", "://", 1)  # a path has lost a slash
     if scheme in WEB:
-        return (
-            f"{told!r} is a web address, and kolchin reads files: download it first, for "
-            "instance with 'curl -O', and give the file."
-        )
+        return _on_the_web(told)
     return (
         f"{told!r} is an address ({scheme}), and kolchin reads files: copy or export it to a "
         "file first, or read it as a data frame and give that to kolchin.resolve in Python."
+    )
+
+
+def _on_the_web(address: str) -> str:
+    return (
+        f"{address!r} is a web address, and kolchin reads files: download it first, for instance "
+        "with 'curl -O', and give the file."
     )
 
 
@@ -188,6 +222,9 @@ def open_rows(rows: Sequence[Mapping[str, Any]]) -> OpenFile:
 
 def _open_json_lines(data: bytes, name: str, findings: FaultsAndNotes) -> OpenFile | None:
     """Read one JSON object a line: by Polars, or by Python where a line is out of the ordinary."""
+    tables = _tables_in(_whole_object(data) or {})
+    if tables:
+        return _open_json_object(tables, name, findings)
     n_lines = sum(not line.isspace() for line in io.BytesIO(data))
     try:
         frame = pl.read_ndjson(io.BytesIO(data), infer_schema_length=None)
@@ -196,6 +233,43 @@ def _open_json_lines(data: bytes, name: str, findings: FaultsAndNotes) -> OpenFi
     if frame.width and frame.height == n_lines:
         return frame.columns, frame
     return _open_json_line_by_line(data, name, findings)
+
+
+def _whole_object(data: bytes) -> dict[str, Any] | None:
+    """Return the content of a file that is a single object; None of lines of objects."""
+    begun = data.lstrip()
+    end = begun.find(b"\n")
+    many_lines = end >= 0 and begun[:end].rstrip().endswith(b"}") and not begun[end:].isspace()
+    if begun[:1] != b"{" or many_lines:
+        return None
+    try:
+        return dict(json.loads(begun))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _tables_in(whole: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an object has that is a list of records, by its name."""
+    return {
+        key: held
+        for key, held in whole.items()
+        if isinstance(held, list) and held and all(isinstance(row, dict) for row in held)
+    }
+
+
+def _open_json_object(
+    tables: dict[str, Any], name: str, findings: FaultsAndNotes
+) -> OpenFile | None:
+    """Read the list of records that an object holds under one of its names."""
+    if len(tables) > 1:
+        findings.fault(
+            f"file {name!r} is one JSON object with records under {list_some(tables)}: save one of "
+            "these lists as a file of its own."
+        )
+        return None
+    ((key, rows),) = tables.items()
+    findings.note(f"file {name!r} is one JSON object: the records under {key!r} are read.")
+    return open_rows(rows)
 
 
 def _open_json_line_by_line(data: bytes, name: str, findings: FaultsAndNotes) -> OpenFile | None:

@@ -6,11 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kolchin.posterior.convergence import ESS_BOUND, RHAT_BOUND
 from kolchin.report.report_content import ENTITY_COUNT_NAMES, ReportContent
 from kolchin.report.wording import is_number, write_count, write_decimals, write_text
 
-RHAT_BOUND = 1.01
-ESS_BOUND = 400
 FEWEST_DRAWS = 4
 """With fewer, nothing can be said of R-hat."""
 

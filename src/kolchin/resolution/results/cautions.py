@@ -1,6 +1,6 @@
 """What a reader should know first: a run cut short, nothing found, two answers, equals apart."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -104,15 +104,28 @@ def find_doubts(pairs: pl.DataFrame, comparisons: Comparisons | None) -> list[Op
 
 
 def list_cautions(
-    summary: Mapping[str, Any], posterior: Posterior, records: Records, labels: NDArray[np.int64]
+    summary: Mapping[str, Any],
+    posterior: Posterior,
+    records: Records,
+    labels: NDArray[np.int64],
+    comparisons: Comparisons | None = None,
+    *,
+    one_per_source: bool = False,
+    weak: Sequence[str] = (),
 ) -> list[str]:
-    """Return sentences that come before all others; none where all is well."""
+    """Return sentences that come before all others; none where all is well.
+
+    ``weak`` says that the fields cannot outweigh the odds against a link, where that is so.
+    """
+    if summary["ended"] == "warm-up":  # what else there is to say would be about nothing
+        return _describe_unsettled(summary)
     return [
         *_describe_unsettled(summary),
-        *_describe_nothing_found(summary),
+        *(weak or _describe_nothing_found(summary)),
         *_describe_collapse(summary, labels),
         *_describe_two_answers(posterior),
         *_describe_equal_apart(records, labels),
+        *find_families(summary, comparisons, one_per_source),
     ]
 
 
@@ -161,9 +174,9 @@ def _describe_nothing_found(summary: Mapping[str, Any]) -> list[str]:
     if n_records < 2 or summary["n_entities"]["mean"] < n_records - 0.5:
         return []
     return [
-        "No two records were linked. Either there are no duplicates, or the fields that were used "
-        "cannot tell them apart from coincidence: add columns, or change what they are "
-        "('kolchin fields')."
+        "No two records were linked. The fields could tell a link: either there are no duplicates, "
+        "or they differ in too much. If you know two that are the same, ask why they were not "
+        "linked ('kolchin explain'); add columns, or change what they are ('kolchin fields')."
     ]
 
 
@@ -216,9 +229,10 @@ def _describe_equal_apart(records: Records, labels: NDArray[np.int64]) -> list[s
     apart = np.unique(group[entity != entity[first][group]]).size
     if not apart:
         return []
+    what, verb = ("group", "is") if apart == 1 else ("groups", "are")
     return [
-        f"{apart:,} {'group' if apart == 1 else 'groups'} of records that are equal in every field "
-        "are listed as different entities: such values coincide by chance too often to be sure. "
+        f"{apart:,} {what} of records that are equal in every field {verb} listed as different "
+        "entities: such values coincide by chance too often to be sure. "
         "Columns that tell more, if there are any, settle it ('kolchin fields' shows what is used)."
     ]
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from kolchin.resolution.results.cautions import find_doubts, find_families, list_cautions
+from kolchin.resolution.results.cautions import find_doubts, list_cautions
 from kolchin.resolution.results.comparison_summary import summarise_candidates, summarise_dependence
 from kolchin.resolution.results.outweighed_fields import describe_too_weak
 from kolchin.resolution.results.summary import make_finite
@@ -22,15 +22,14 @@ def summarise_result(result: "Result") -> dict[str, Any]:
         whole["candidates"] = candidates
         whole["dependence"] = summarise_dependence(result._model, result.posterior)
     whole["entities_shown"] = int(result.labels.max()) + 1
-    whole["cautions"] = [
-        *list_cautions(whole, result.posterior, result._given.records, result.labels),
-        *find_families(whole, result._model.comparisons, result._settings.one_per_source),
-        *describe_too_weak(result._model),
-    ]
-    whole["doubts"] = [
-        {**doubt._asdict(), "sentence": doubt.sentence()}
-        for doubt in find_doubts(result._pairs, result._model.comparisons)
-    ]
+    comparisons = result._model.comparisons
+    whole["cautions"] = list_cautions(
+        *(whole, result.posterior, result._given.records, result.labels, comparisons),
+        one_per_source=result._settings.one_per_source,
+        weak=describe_too_weak(result._model),
+    )
+    open_pairs = [] if result.ended == "warm-up" else find_doubts(result._pairs, comparisons)
+    whole["doubts"] = [{**doubt._asdict(), "sentence": doubt.sentence()} for doubt in open_pairs]
     whole["draws"] = result.posterior.n_draws
     whole["moves"] = result.posterior.settings.get("moves", [])
     if result._own_evaluation is not None:

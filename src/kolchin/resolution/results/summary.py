@@ -11,6 +11,7 @@ from kolchin.posterior.convergence import has_converged, tabulate_diagnostics
 from kolchin.posterior.scores import summarise_spread
 from kolchin.posterior.size_statistics import count_sizes_by_draw
 from kolchin.posterior.traces import TraceSource
+from kolchin.report.wording import write_counted
 
 MONITORED = ("n_clusters", "singletons")
 
@@ -106,8 +107,9 @@ def write_headline(summary: dict[str, Any]) -> list[str]:
         f"{found['mean']:,.0f} entities (90% interval {found['q05']:,.0f} to {found['q95']:,.0f}) "
         f"among {summary['n_records']:,} records; the list has "
         f"{summary['entities_shown']:,}.",
-        f"Sampling ended because {ENDINGS[summary['ended']]}: {summary['settings']['chains']} "
-        f"chains of {summary['draws']:,} draws, R-hat {_write_number(checks['rhat'], '.3f')}, "
+        f"Sampling ended because {ENDINGS[summary['ended']]}: "
+        f"{write_counted(summary['settings']['chains'], 'chain')} of "
+        f"{write_counted(summary['draws'], 'draw')}, R-hat {_write_number(checks['rhat'], '.3f')}, "
         f"effective sample size {_write_number(checks['ess'], ',.0f')}, "
         f"{summary['seconds']['sampling']:,.0f} s.",
         *([f"The seed was {summary['seed']}."] if "seed" in summary else []),

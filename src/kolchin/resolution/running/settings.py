@@ -15,19 +15,11 @@ from kolchin.errors import KolchinError, ModelError
 from kolchin.likelihoods import Exemplar, compare
 from kolchin.model import Model
 from kolchin.parameters import Beta, Gamma, Hyper, IntArray
-from kolchin.priors import Prior
+from kolchin.priors import PRIORS, Prior
 from kolchin.records import Records
 from kolchin.sampling.run.run_settings import RunSettings, check_run_settings, choose_warmup
 from kolchin.sampling.run.starts import STARTS
 
-PRIORS: dict[str, type[Prior]] = {
-    "nbd": priors.NBD,
-    "nbnb": priors.NBNB,
-    "dp": priors.DirichletProcess,
-    "pyp": priors.PitmanYor,
-    "escnb": priors.ESCNB,
-    "escd": priors.ESCD,
-}
 FIRST_LOOK = 250
 """Draws of each chain before the diagnostics are looked at for the first time."""
 
