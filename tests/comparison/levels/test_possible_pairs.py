@@ -73,7 +73,7 @@ def test_chance_is_that_of_possible_pairs():
     compared = compare(records, sources=sources)
     assert compared.u[1][0] == pytest.approx(1 / 60, abs=0.02)
     assert compare(records).u[1][0] == pytest.approx(0.5, abs=0.02)
-    found = Coincidences.of(compared, Exemplar.of(compared, compared.shows).bands)
+    found = Coincidences.of(compared, Exemplar.fit(compared).bands)
     assert found.agreeing[1].sum() == pytest.approx(60)
     assert found.agreeing[0].sum() == pytest.approx(60)
     u, _ = found.chances([np.zeros(one.size) for one in found.agreeing], np.zeros(2), unseen=False)
