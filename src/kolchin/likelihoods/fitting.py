@@ -68,6 +68,10 @@ FAR_MORE = 2.0
 NEGLIGIBLE = 1e-4
 """Patterns of which fewer pairs are linked or share anything are looked at now and then only."""
 
+SETTLED = 2
+"""With one text, the levels of entities stay as they are expected in the first steps, until those
+of alike records are found: what may be either is of a family. Several texts tell them apart."""
+
 MOST_ALIKE = 1.5
 """Alike records of two sources are at most so many times what those within sources lead to expect:
 within a source, style is one as well."""
@@ -179,6 +183,7 @@ class Fit:
         self.n_linked = FIRST_LINKS * self.most_links
         self.shares: Shares | None = None
         self.rows: IntArray = np.arange(patterns.number.size)
+        self.continued = before is not None
         if before is not None:
             self.m, self.tau, self.n_linked = before.m.copy(), before.tau, before.n_linked
             if self.family is not None and before.family is not None:
@@ -229,7 +234,8 @@ class Fit:
             if step == 0 or step - 1 in PRUNED_AT or step == STEPS - 1:
                 self.rows = np.arange(self.patterns.number.size)
             self.shares = self._shares()
-            self._maximise(self.shares)
+            settles = len(self.texts) == 1 and not self.continued and step < SETTLED
+            self._maximise(self.shares, settles and self.family is not None)
             if step == 0 or step in PRUNED_AT or step == STEPS - 2:
                 self.learn_chance()
             else:
@@ -403,7 +409,7 @@ class Fit:
         """Which shared sets were counted among all pairs of records."""
         return np.array([one in self.known for one in self.sets], dtype=bool)
 
-    def _maximise(self, shares: Shares) -> None:
+    def _maximise(self, shares: Shares, settles: bool = False) -> None:
         self.n_shared = shares.by_set.copy()
         if self.family is not None:
             self.n_shared[-1] = min(self.n_shared[-1], self.most_alike)
@@ -420,7 +426,8 @@ class Fit:
         self.rho = rho / rho.sum()
         self.typed = self._scaled(shares.typed + self.typed_weights)
         self._maximise_beside(shares)
-        self._maximise_errors(shares)
+        if not settles:
+            self._maximise_errors(shares)
         if self.family is not None:
             counts = shares.family + self.family_weights
             self.family = farther(counts, self.m, self.offsets, self.texts)
