@@ -114,8 +114,11 @@ def test_mixing_is_told_from_the_model(load):
     assert verdict(at, worse, worse, 1.0, 3.0, False).startswith("model")
 
 
-def test_the_page_has_every_table(load, run, tmp_path):
+def test_the_page_has_every_table(load, run, tmp_path, monkeypatch):
     telling, looking = load("telling"), load("looking")
+    few = load("diagnosing").diagnose(run, run.posterior(), np.arange(60) // 3, 0.5)
+    assert few == {"words": "unknown: 10 draws"}
+    monkeypatch.setattr(load("diagnosing"), "FEWEST_DRAWS", 1)
     posterior = run.posterior()
     usual = {
         "seed": 1,

@@ -22,7 +22,8 @@ from kolchin.sampling.problem import Problem
 from kolchin.sampling.state import State, ensure_statistics, tabulate_weights, take_snapshot
 
 UPDATES = 40
-FEWEST_DRAWS = 10
+FEWEST_DRAWS = 50
+"""Of fewer draws R-hat is above its bound even where chains agree."""
 AGREE = 1.1
 """R-hat below which chains are taken to be at the same place."""
 
@@ -54,6 +55,8 @@ def diagnose(run: Any, posterior: Any, truth: Ints, seconds: float) -> dict[str,
         chain.advance(Event(), wanted)
     drawn = np.asarray(chain.draws.n_clusters, dtype=float)
     later = drawn[drawn.size // 2 :]
+    if later.size < FEWEST_DRAWS:
+        return {"words": f"unknown: {drawn.size} draws of the chain from the truth"}
     joints = np.asarray(chain.draws.log_joint, dtype=float)[drawn.size // 2 :]
     started = Found(float(later.mean()), float(np.median(joints)))
     own, other = _rhat_of(usual), _rhat_with(usual, later)

@@ -27,6 +27,12 @@ FIRST_SHARE = 2 / 3
 
 MOST_AGREEMENT = 1 - 1e-6
 
+FALL_DOUBT, FEWEST_SIMILAR = 2.0, 0.5
+"""Standard deviation of the log of how many unrelated texts are as similar, around what was counted
+or extrapolated before, and the fewest that are expected then."""
+
+BISECTIONS = 50
+
 
 class Coincidences(NamedTuple):
     """What is known of agreement, by field: all of it, before links are taken out.
@@ -36,7 +42,7 @@ class Coincidences(NamedTuple):
     one at all. ``band[p, f]`` is the band of pattern p where it agrees or is near. ``near[f]``
     divides pairs that differ among the other levels, ``in_band[f]`` those of near levels among
     bands. ``possible[f]`` is the share of pairs that may be of one entity, ``texts`` are the fields
-    of many words, ``family`` what alike
+    of which it is learnt how often unrelated texts are similar, ``family`` what alike
     records have in common, where pairs show it that are never of one entity.
     """
 
@@ -87,16 +93,27 @@ class Coincidences(NamedTuple):
             result.append(counts.astype(float))
         return result
 
+    def similar(self, patterns: Patterns, by_chance: FloatArray) -> dict[int, FloatArray]:
+        """Add up pairs that are alike by chance, by text field and level from near to different."""
+        result = {}
+        for f in self.texts:
+            rows = patterns.levels[:, f] > 0
+            counts = np.bincount(patterns.levels[rows, f], by_chance[rows], self.near[f].size + 1)
+            result[f] = counts[1:-1].astype(float)
+        return result
+
     def chances(
         self,
         taken: list[FloatArray],
         taken_of_all: FloatArray,
         unseen: bool,
+        similar: dict[int, FloatArray] | None = None,
     ) -> tuple[tuple[FloatArray, ...], tuple[FloatArray, ...]]:
         """Return by field the chance of each level, and that of levels given a value, by band.
 
         ``taken`` are the pairs that are no coincidences, by field and band of exact agreement, and
-        ``taken_of_all[f]`` all of them in which both records show field f.
+        ``taken_of_all[f]`` all of them in which both records show field f. ``similar`` are the
+        pairs that are similar by chance, by text field and level.
         """
         of_level, of_value = [], []
         for f, (agreeing, share) in enumerate(zip(self.agreeing, self.share, strict=True)):
@@ -105,7 +122,10 @@ class Coincidences(NamedTuple):
             more = (UNSEEN_PAIRS + (UNSEEN_RECORDS * n if unseen else 0.0)) * share
             by_band = (np.maximum(agreeing - taken[f], 0.0) + more) / rest
             exact = min(float(by_band.sum()), MOST_AGREEMENT)
-            of_level.append(np.append(exact, (1 - exact) * self.near[f]))
+            near = self.near[f]
+            if similar is not None and f in similar:
+                near = learnt_fall(similar[f], near, rest)
+            of_level.append(np.append(exact, (1 - exact) * near))
             of_value.append(chances_of_values(by_band, of_level[f], self.in_band[f], share))
         return tuple(of_level), tuple(of_value)
 
@@ -119,6 +139,28 @@ class Coincidences(NamedTuple):
             table = -np.log(np.maximum(chance, 1e-300))
             gain[:, f] = np.where(levels[:, f] < 0, 0.0, table[levels[:, f], band[:, f]])
         return gain
+
+
+def learnt_fall(similar: FloatArray, near: FloatArray, n_pairs: float) -> FloatArray:
+    """Return how unrelated texts that differ divide among levels, the last of which is different.
+
+    ``similar`` were counted, of ``n_pairs``; ``near`` is what was expected before. With x the log
+    of the expected number and y that before, the density of x is highest where
+    similar - exp(x) = (x - y) / FALL_DOUBT^2.
+
+    >>> learnt_fall(np.array([200.0, 0.0]), np.array([1e-5, 1e-5, 0.99998]), 1e5).round(6).tolist()
+    [0.001987, 3e-06, 0.99801]
+    """
+    before = np.log(np.maximum(near[:-1] * n_pairs, FEWEST_SIMILAR))
+    low = np.minimum(before, np.log(np.maximum(similar, 1e-9)))
+    high = np.maximum(before, np.log(np.maximum(similar, 1e-9)))
+    for _ in range(BISECTIONS):
+        x = (low + high) / 2
+        rises = similar - np.exp(x) > (x - before) / FALL_DOUBT**2
+        low, high = np.where(rises, x, low), np.where(rises, high, x)
+    shares = np.exp((low + high) / 2) / n_pairs
+    shares *= min(1.0, MOST_AGREEMENT / max(float(shares.sum()), 1e-300))
+    return np.append(shares, 1 - shares.sum())
 
 
 def chances_of_values(

@@ -68,7 +68,7 @@ def nearer(counts: FloatArray) -> FloatArray:
     [5.0, 1.25, 1.25, 7.5, 0.0, 0.0, 5.0]
     """
     steps = steps_of(counts.size + 1, is_text=True)[1:-1] - 1
-    by_step: FloatArray = np.bincount(steps, counts[:-1]).astype(float)
+    by_step = np.bincount(steps, counts[:-1]).astype(float)
     falling = -_rising(-by_step, np.ones(by_step.size))
     scale = falling / np.maximum(by_step, 1e-300)
     return np.append(counts[:-1] * scale[steps], counts[-1])
@@ -129,10 +129,10 @@ def farther(
     result = np.empty(counts.size)
     for f, (a, b) in enumerate(pairwise(offsets)):
         steps = steps_of(int(b - a), f in texts)
-        base: FloatArray = np.bincount(steps, np.maximum(m[a:b], 1e-12)).astype(float)
+        base = np.bincount(steps, np.maximum(m[a:b], 1e-12)).astype(float)
         if f in texts:
             base = base * RISE ** np.arange(base.size)
-        by_step: FloatArray = np.bincount(steps, counts[a:b]).astype(float)
+        by_step = np.bincount(steps, counts[a:b]).astype(float)
         chances = base * _rising(by_step / base, base)
         result[a:b] = (chances / chances.sum())[steps] * counts[a:b] / by_step[steps]
     return result

@@ -11,7 +11,7 @@ import numpy as np
 
 from kolchin.comparison.kinds.base import make_falling_weights
 from kolchin.likelihoods import error_counts
-from kolchin.likelihoods.chance import Coincidences
+from kolchin.likelihoods.chance import FIRST_SHARE, Coincidences
 from kolchin.likelihoods.dependence import Dependence, Masks, typed_twice
 from kolchin.likelihoods.doubts import Rates, find_doubts
 from kolchin.likelihoods.families import farther, first_levels, nearer
@@ -23,6 +23,7 @@ from kolchin.likelihoods.kernels import (
     kept_gains,
     share_out,
 )
+from kolchin.likelihoods.shares import Shares
 from kolchin.likelihoods.sharing import (
     LEAST_PAIRS,
     LEAST_SHARE,
@@ -68,13 +69,12 @@ FAR_MORE = 2.0
 NEGLIGIBLE = 1e-4
 """Patterns of which fewer pairs are linked or share anything are looked at now and then only."""
 
-SETTLED = 2
-"""With one text, the levels of entities stay as they are expected in the first steps, until those
-of alike records are found: what may be either is of a family. Several texts tell them apart."""
-
 MOST_ALIKE = 1.5
 """Alike records of two sources are at most so many times what those within sources lead to expect:
 within a source, style is one as well."""
+
+SETTLED = 2
+"""In the first steps m stays as it is expected: what may be either is of a family."""
 
 RANGE = 1 << 15
 """So many patterns are looked at in one go."""
@@ -99,7 +99,7 @@ def learn_dependence(
     for _ in range(TURNS if coincidences is not None else 1):
         sets = find_sets(patterns, chances)
         if coincidences is not None and coincidences.texts:
-            sets = sets.of_families()
+            sets = sets._replace(family=True)
         fit = Fit(patterns, chances, sets, coincidences, fit)
         fit.run()
         patterns, chances = patterns._replace(log_gain=fit.gain), fit.chances
@@ -110,28 +110,6 @@ def learn_dependence(
         fit.run()
     fit.learn_chance(unseen=True)
     return Learnt(fit.dependence(), fit.chances.u, fit.gain)
-
-
-class Shares(NamedTuple):
-    """Pairs by shared set and by set that entities have replaced, and the levels among them.
-
-    ``linked`` and ``sharing`` are the pairs of each pattern (those that share a set which was
-    counted among all records are left out of the latter), ``wrong`` those of entities by what is
-    seen and how many of it is wrong. ``beside`` has the levels beside shared sets, ``leaked`` how
-    many pairs share one more field for the same reason, and of how many. ``family`` has the levels
-    of alike records, where these are a class.
-    """
-
-    by_set: FloatArray
-    by_entity: FloatArray
-    typed: FloatArray
-    m: FloatArray
-    linked: FloatArray
-    sharing: FloatArray
-    wrong: FloatArray
-    beside: FloatArray
-    leaked: FloatArray
-    family: FloatArray
 
 
 class Fit:
@@ -234,8 +212,8 @@ class Fit:
             if step == 0 or step - 1 in PRUNED_AT or step == STEPS - 1:
                 self.rows = np.arange(self.patterns.number.size)
             self.shares = self._shares()
-            settles = len(self.texts) == 1 and not self.continued and step < SETTLED
-            self._maximise(self.shares, settles and self.family is not None)
+            settles = self.family is not None and not self.continued and step < SETTLED
+            self._maximise(self.shares, settles)
             if step == 0 or step in PRUNED_AT or step == STEPS - 2:
                 self.learn_chance()
             else:
@@ -339,11 +317,16 @@ class Fit:
             exact = self.m[self.offsets[:-1]]
             taken = known.first_links(self.n_linked, self.n_records, exact)
             of_all = np.zeros(len(taken))
+            similar = known.similar(patterns, (1 - FIRST_SHARE) * patterns.number)
         else:
             pairs = self.shares.linked
             taken = known.counted(patterns, pairs)
             of_all = pairs @ (patterns.levels >= 0)
-        u, of_value = known.chances(taken, of_all, unseen)
+            by_chance = patterns.number - self.shares.linked - self.shares.sharing
+            similar = known.similar(patterns, np.maximum(by_chance, 0.0))
+        # Pairs that are never of one entity show how often unrelated texts are similar.
+        told = known.family is not None
+        u, of_value = known.chances(taken, of_all, unseen, None if told else similar)
         if rows is None:
             self.gain = known.gains(patterns.levels, known.band, of_value)
         else:

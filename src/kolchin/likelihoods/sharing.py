@@ -104,11 +104,6 @@ class Sets(NamedTuple):
     doubted: tuple[int, ...] = ()
     family: bool = False
 
-    def of_families(self) -> "Sets":
-        """Leave to a family of alike records what was not counted among all pairs."""
-        counted = {one: n_pairs for one, n_pairs in self.shared.items() if one in self.known}
-        return self._replace(shared=counted, family=True)
-
 
 class Counts(NamedTuple):
     """For each set of fields (an index of bits), what the pairs that agree on it do otherwise.

@@ -121,7 +121,7 @@ def list_cautions(
         return _describe_unsettled(summary)
     return [
         *_describe_unsettled(summary),
-        *(weak or _describe_nothing_found(summary)),
+        *_describe_nothing_found(summary, weak),
         *_describe_collapse(summary, labels),
         *_describe_two_answers(posterior),
         *_describe_equal_apart(records, labels),
@@ -168,11 +168,13 @@ def _describe_unsettled(summary: Mapping[str, Any]) -> list[str]:
     return []
 
 
-def _describe_nothing_found(summary: Mapping[str, Any]) -> list[str]:
-    """Say that no links were found, which may mean that the fields cannot tell."""
+def _describe_nothing_found(summary: Mapping[str, Any], weak: Sequence[str] = ()) -> list[str]:
+    """Say that no links were found, and whether the fields could tell any."""
     n_records = summary["n_records"]
     if n_records < 2 or summary["n_entities"]["mean"] < n_records - 0.5:
-        return []
+        return list(weak)
+    if weak:
+        return [" ".join(["No two records were linked.", *weak])]
     return [
         "No two records were linked. The fields could tell a link: either there are no duplicates, "
         "or they differ in too much. If you know two that are the same, ask why they were not "
