@@ -58,7 +58,7 @@ class Possible(NamedTuple):
         [2.0]
         """
         shown = codes >= 0
-        pairs = _pairs_of(np.bincount(codes[shown], minlength=n_forms).astype(np.int64))
+        pairs = _pairs_of(np.bincount(codes[shown], minlength=n_forms))
         if self.is_all:
             return pairs
         shown &= self.sources >= 0
