@@ -90,7 +90,10 @@ def test_lists_that_repeat_themselves_are_linked_across():
     lines = [" ".join(rng.choice(words, 4, replace=False)) for _ in range(40)]
     titles = [f"{line} {colour}" for line in lines for colour in ("red", "blue", "green", "black")]
     own = [" ".join(rng.permutation(title.split())) for title in titles]
+    price = rng.lognormal(3, 1, 160)
+    prices = [*price, *(price * rng.uniform(0.9, 1.1, 160))]
     table = {
+        "price": [f"{paid:.2f}" for paid in prices],
         "title": [*titles, *own],
         "shop": ["a"] * 160 + ["b"] * 160,
         "truth": [*range(160), *range(160)],
