@@ -73,7 +73,7 @@ def drawn_pairs(seed):
         agreeing=tuple(np.array([pairs]) for pairs in exact), share=(np.ones(1),) * 3,
         n_shown=np.full(3, float(N_RECORDS)), band=np.zeros(levels.shape, dtype=np.int8),
         near=tuple(u[1:] / u[1:].sum() for u in U), in_band=tuple(np.zeros((u.size, 1)) for u in U),
-        texts=(0,),
+        possible=np.ones(3), texts=(0,),
     )  # fmt: skip
     kept = number > 0
     known = known._replace(band=known.band[kept])
