@@ -79,7 +79,9 @@ def write_page(rows: Sequence[Row], checkouts: Sequence[str], command: str, out:
 def _lines(rows: Sequence[Row], checkouts: Sequence[str], command: str) -> Iterator[str]:
     yield from ("# Coverage", "", "```sh", command, "```", "")
     today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
-    yield f"{today}, {_commits(rows, checkouts)}; at most {_limits(rows)} s of sampling a table."
+    yield from ("<!-- measured: coverage -->", "")
+    at = f"at {_commits(rows, checkouts)}; at most {_limits(rows)} s of sampling a table."
+    yield from (f"Measured {today} {at}", "", "<!-- end of coverage -->")
     yield ""
     yield (
         "Does the 90% interval of the number of entities K hold the truth? Simulated tables of "
