@@ -44,7 +44,7 @@ NOTHING_CERTAIN = Certain()
 def make_canonical(labels: ArrayLike) -> Labels:
     """Renumber clusters 0, 1, ... in the order of first appearance.
 
-    >>> canonical([7, 3, 7, 1])
+    >>> make_canonical([7, 3, 7, 1])
     array([0, 1, 0, 2])
     """
     array = np.asarray(labels)
@@ -91,7 +91,7 @@ def list_clusters(labels: ArrayLike) -> list[NDArray[np.int64]]:
 def find_clashing(sources: Sources, pairs: NDArray[np.integer]) -> NDArray[np.bool_]:
     """Tell which pairs are of one source (-1: none); no pair is where there are no sources.
 
-    >>> clashing(np.array([0, 0, -1, -1]), np.array([[0, 1], [0, 2], [2, 3]]))
+    >>> find_clashing(np.array([0, 0, -1, -1]), np.array([[0, 1], [0, 2], [2, 3]]))
     array([ True, False, False])
     """
     if not sources.size:
@@ -118,7 +118,7 @@ def has_clash(labels: Labels, sources: Sources) -> bool:
 def list_partitions(n_records: int) -> Iterator[Labels]:
     """Yield the canonical labels of every partition of n records: 203 for 6, 877 for 7.
 
-    >>> [p.tolist() for p in all_partitions(2)]
+    >>> [p.tolist() for p in list_partitions(2)]
     [[0, 0], [0, 1]]
     """
     labels = np.zeros(n_records, dtype=np.int64)

@@ -16,7 +16,7 @@ def find_width() -> int:
 def join_lines(value: Any, longest: int = 60) -> str:
     """Write a value in one line, cut when it is long.
 
-    >>> one_line("a  b"), one_line(None), one_line("x" * 9, longest=4)
+    >>> join_lines("a  b"), join_lines(None), join_lines("x" * 9, longest=4)
     ('a b', '', 'xxx…')
     """
     text = "" if value is None else " ".join(str(value).split())
@@ -30,7 +30,7 @@ def write_table(
 
     Columns in ``right`` are aligned to the right, and never cut.
 
-    >>> print(table_text([("field", "bits"), ("a very long name", "1.0")], width=16, right=[1]))
+    >>> print(write_table([("field", "bits"), ("a very long name", "1.0")], width=16, right=[1]))
     field       bits
     a very lo…   1.0
     """

@@ -17,8 +17,8 @@ _most: ContextVar[int | None] = ContextVar("most cores", default=None)
 def limit_cores(cores: int | None) -> Iterator[None]:
     """Use no more cores than a user allows, where they are not given one by one; None: all.
 
-    >>> with at_most(1):
-    ...     n_cores()
+    >>> with limit_cores(1):
+    ...     count_cores()
     1
     """
     token = _most.set(cores)
@@ -46,7 +46,7 @@ def call_over_ranges(
     Ranges do not depend on the number of threads. It pays for work that releases the
     interpreter lock: compiled code, and NumPy on large arrays.
 
-    >>> over_ranges(lambda first, last: last - first, 5, size=2)
+    >>> call_over_ranges(lambda first, last: last - first, 5, size=2)
     [2, 2, 1]
     """
     ranges = [(first, min(first + size, n)) for first in range(0, n, size)]

@@ -63,7 +63,9 @@ def test_parts_find_and_tell_what_the_whole_does(records, in_parts, monkeypatch)
 def test_an_engine_finds_and_tells_what_threads_do(records, in_parts, work, tmp_path):
     there = compare(records, keys=[("last_name",)], work=work)
     assert_same(there, compare(records, keys=[("last_name",)]))
-    assert {"_table", "_list", "_compare", "_renumber"} == set(work.engine.tasks)
+    assert {"_tabulate_costs", "_list_section", "_compare_range", "_renumber"} == set(
+        work.engine.tasks
+    )
     # Nothing is left but the pairs and which outcome each has.
     assert {path.name.split("-")[0] for path in tmp_path.iterdir()} == {"pairs", "which"}
 

@@ -47,7 +47,7 @@ def test_keys_find_true_links(name, monkeypatch, record_property):
     record_property("pairs a record", float(report.pairs_a_record))
     assert share >= LEAST[name]
     assert report.pairs_a_record <= 50
-    assert report.missed < 0.02
+    assert report.missed < 0.03
 
 
 @pytest.mark.parametrize("name", LEAST)

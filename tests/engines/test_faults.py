@@ -119,7 +119,7 @@ def test_a_cluster_by_its_address_is_left_as_it_was(dask_client):
 SCRIPT = """
 import sys
 from kolchin.sampling import layout
-from kolchin.resolution import directory
+from kolchin.resolution.running import directory
 import kolchin as kp
 
 layout.SMALLEST_SHARDED, layout.RECORDS_A_BLOCK, layout.MOST_CUT = 50, 60, 1.0

@@ -151,8 +151,9 @@ def test_nu_and_the_partition_keep_their_joint_posterior(family):
 class LinksCountAsShared(Exemplar):
     """Pairs of one cluster stay among those that may share the set."""
 
-    def update(self, rng, values, counts):
-        return super().update(rng, values, counts._replace(inside=0 * counts.inside))
+    def update(self, rng, values, counts, **others):
+        counts = counts._replace(inside=0 * counts.inside)
+        return super().update(rng, values, counts, **others)
 
 
 def test_links_that_stay_among_the_unrelated_are_caught():

@@ -122,9 +122,9 @@ def test_waterfall_leads_from_the_odds_before_the_fields_to_the_odds_of_the_pair
     ).row(0, named=True)
     odds = np.log2(link["probability"] / (1 - link["probability"]))
     bits = [link[row.name] for row in pair.rows]
-    assert [row.bits for row in pair.rows] == [pairs.signed(b) for b in bits]
-    assert pair.start.bits == pairs.signed(odds - sum(bits))
-    assert pair.total.bits == pairs.signed(odds)
+    assert [row.bits for row in pair.rows] == [pairs.write_signed(b) for b in bits]
+    assert pair.start.bits == pairs.write_signed(odds - sum(bits))
+    assert pair.total.bits == pairs.write_signed(odds)
     # Every bar begins where the one before it ends.
     reached = pair.zero
     for row, value in zip([pair.start, *pair.rows], [odds - sum(bits), *bits], strict=True):
@@ -145,7 +145,7 @@ def test_prior_odds_and_other_records_are_told_apart_where_the_prior_is_known():
     odds = np.log2(link["probability"] / (1 - link["probability"]))
     others = odds + 17.3 - sum(link[name] for name in content.compared)
     assert [(row.name, row.bits) for row in pair.more] == [
-        ("What other records say", pairs.signed(others))
+        ("What other records say", pairs.write_signed(others))
     ]
 
 

@@ -116,11 +116,13 @@ def test_learning_what_moves_together_has_a_time_of_its_own(result):
 
 
 def test_comparing_is_done_once(monkeypatch):
-    from kolchin import model
+    from kolchin.likelihoods import comparing
 
     count = []
-    compare = model.compare
-    monkeypatch.setattr(model, "compare", lambda *a, **b: count.append(1) or compare(*a, **b))
+    compare = comparing.compare_fields
+    monkeypatch.setattr(
+        comparing, "compare_fields", lambda *a, **b: count.append(1) or compare(*a, **b)
+    )
     run = kp.resolve(people(), id="rec", chains=1, draws=2, seed=1, progress=False)
     run.summary()
     run.explain(0, 1)
@@ -224,7 +226,7 @@ def test_a_pair_that_was_not_compared_is_told(result, monkeypatch):
     pairs, which = comparisons.pairs, comparisons.parts.which
     without = ~np.all(pairs == [1, 2], axis=1)
     fewer = dataclasses.replace(comparisons, parts=PairParts.of(pairs[without], which[without]))
-    monkeypatch.setattr(result._model, "comparisons", fewer)
+    monkeypatch.setattr(result._model.likelihood, "comparisons", fewer)
     told = result.explain(1, 2)
     assert "not compared" in told.fields["compared"].to_list()
     assert "No key brought the two together" in str(told)

@@ -100,7 +100,7 @@ def successive_draws(direct, rng, prior, tied, loose, believed_delta, state, del
             prior_values = prior.update(rng, direct_values, chain.state.counts)
         chain.set_fields(own_values)
         chain.set_prior(prior_values)
-        chain.on_links = (AttachMove(loose),)
+        chain.on_links = () if loose is None else (AttachMove(loose),)
         chain.update()
         chain.move(MOVES)
         prior_values, own_values = chain.state.prior_values, chain.state.field_values

@@ -94,7 +94,7 @@ class PairParts:
         """Return the outcome of each wanted pair (either way round), -1 if it was not compared.
 
         >>> pairs, which = np.array([[0, 2], [1, 2]], np.int32), np.array([5, 6], np.int32)
-        >>> Parts.of(pairs, which).outcomes_of(np.array([[2, 1], [0, 1]])).tolist()
+        >>> PairParts.of(pairs, which).outcomes_of(np.array([[2, 1], [0, 1]])).tolist()
         [6, -1]
         """
         result = np.full(len(wanted), -1, dtype=np.int32)

@@ -24,7 +24,7 @@ def find_distinct_rows(
 
     Rows are told apart by a hash of 63 bits.
 
-    >>> rows, which = distinct_rows([np.array([5, 5, 7]), np.array([1, 1, 1])])
+    >>> rows, which = find_distinct_rows([np.array([5, 5, 7]), np.array([1, 1, 1])])
     >>> rows.tolist(), which.tolist()
     ([0, 2], [0, 0, 1])
     """
@@ -50,7 +50,7 @@ def find_distinct_rows(
 def count_numbers(numbers: Numbers, n: int, threads: int | None = None) -> NDArray[np.int64]:
     """Count how often each number below n is there, a range at a time: NumPy copies what it counts.
 
-    >>> counted(np.array([2, 0, 2], dtype=np.int32), 4).tolist()
+    >>> count_numbers(np.array([2, 0, 2], dtype=np.int32), 4).tolist()
     [1, 0, 2, 0]
     """
 

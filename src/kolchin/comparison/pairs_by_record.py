@@ -22,7 +22,7 @@ def find_places(pairs: PairArray, wanted: NDArray[np.integer[Any]]) -> NDArray[n
     """Return where each wanted pair stands among sorted ones, -1 where it does not.
 
     >>> pairs = np.array([[0, 2], [1, 2]], dtype=np.int32)
-    >>> places_of(pairs, np.array([[2, 1], [0, 1]])).tolist()
+    >>> find_places(pairs, np.array([[2, 1], [0, 1]])).tolist()
     [1, -1]
     """
     places = np.empty(len(wanted), dtype=np.int64)
@@ -41,7 +41,7 @@ def list_by_record(
     others and the marks. With an order, all is in terms of places in it.
 
     >>> pairs, marks = np.array([[0, 2], [1, 2]], dtype=np.int32), np.array([7, 8], dtype=np.int32)
-    >>> [array.tolist() for array in listed([(pairs, marks)], 3)]
+    >>> [array.tolist() for array in list_by_record([(pairs, marks)], 3)]
     [[0, 1, 2, 4], [2, 2, 0, 1], [7, 8, 7, 8]]
     """
     place = np.arange(n_records, dtype=np.int32)

@@ -40,9 +40,9 @@ def _is_file_of(source: object, scheme: str, magic: bytes, place: int) -> bool:
 def read_path(source: str | Path) -> Path:
     """Return the file that an address or a path names; of a server, the name of the database.
 
-    >>> path_of("sqlite:///crm.db").as_posix()
+    >>> read_path("sqlite:///crm.db").as_posix()
     'crm.db'
-    >>> path_of("postgresql://ann:secret@host/crm").as_posix()
+    >>> read_path("postgresql://ann:secret@host/crm").as_posix()
     'crm'
     """
     text = str(source)
@@ -55,7 +55,7 @@ def read_path(source: str | Path) -> Path:
 def read_database_name(address: str) -> str:
     """Return the name of a server's database.
 
-    >>> database_of("postgresql://ann:a/b@host:5432/crm?sslmode=require")
+    >>> read_database_name("postgresql://ann:a/b@host:5432/crm?sslmode=require")
     'crm'
     """
     name = unquote(_skip_user(address).partition("/")[2].partition("?")[0].partition("#")[0])
@@ -65,7 +65,7 @@ def read_database_name(address: str) -> str:
 def describe_place(address: str) -> str:
     """Return an address without user and password.
 
-    >>> place_of("postgresql://ann:secret@host:5432/crm?password=secret")
+    >>> describe_place("postgresql://ann:secret@host:5432/crm?password=secret")
     'postgresql://host:5432/crm'
     """
     return f"postgresql://{_skip_user(address).partition('?')[0]}"
@@ -79,7 +79,7 @@ def _skip_user(address: str) -> str:
 def hide_secrets(words: str, address: str) -> str:
     """Return words in which no secret of an address is left, whole or in part.
 
-    >>> hidden('bad token "s%cret"', "postgresql://ann:s%cret@host/crm")
+    >>> hide_secrets('bad token "s%cret"', "postgresql://ann:s%cret@host/crm")
     'bad token "***"'
     """
     user = address.partition("://")[2].rpartition("@")[0].partition(":")[2]

@@ -64,7 +64,7 @@ class Writable(Database):
 def quote_name(name: str) -> str:
     """Return a name as SQL writes it.
 
-    >>> quoted('pe"ople')
+    >>> quote_name('pe"ople')
     '"pe""ople"'
     """
     return '"' + name.replace('"', '""') + '"'

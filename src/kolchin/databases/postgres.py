@@ -121,7 +121,7 @@ class Postgres(Writable):
 def describe_fault(error: Exception) -> str:
     """Return what a server says, without the words of its driver.
 
-    >>> reason(ValueError("IO: [libpq] Failed to connect: no such host. SQLSTATE: 08001"))
+    >>> describe_fault(ValueError("IO: [libpq] Failed to connect: no such host. SQLSTATE: 08001"))
     'Failed to connect: no such host.'
     """
     words = str(error).split("[libpq]")[-1].split("SQLSTATE")[0]

@@ -220,7 +220,7 @@ def _fit_table(table: OwnTable, run: int, database: Writable) -> OwnTable:
 def fit_names(names: Sequence[str], longest: int) -> list[str]:
     """Return names that differ in more than case, none of them too long.
 
-    >>> fitting_names(["run", "Run", "name", "a very long name"], 8)
+    >>> fit_names(["run", "Run", "name", "a very long name"], 8)
     ['run', 'Run_2', 'name', 'a very l']
     """
     taken: set[str] = set()

@@ -46,7 +46,7 @@ def _list_lines(title: str, lines: Iterable[str]) -> str:
 def list_some(values: Iterable[Any], limit: int = 5) -> str:
     """Write values for a message, the first few of them when there are many.
 
-    >>> some(["a", "b", "c"], limit=2)
+    >>> list_some(["a", "b", "c"], limit=2)
     "'a', 'b' and 1 more"
     """
     listed = list(values)
@@ -57,7 +57,7 @@ def list_some(values: Iterable[Any], limit: int = 5) -> str:
 def show_value(value: Any, width: int = 60) -> str:
     """Write one value for a message, cut when it is long.
 
-    >>> shown("x" * 1000, width=5)
+    >>> show_value("x" * 1000, width=5)
     "'xxxxx'... (1,000 characters)"
     """
     if isinstance(value, str) and len(value) > width:
@@ -68,7 +68,7 @@ def show_value(value: Any, width: int = 60) -> str:
 def suggest(name: str, known: Iterable[str]) -> str:
     """Write a question with the known names closest to a wrong one, or nothing.
 
-    >>> suggestion("sexx", ["age", "sex"])
+    >>> suggest("sexx", ["age", "sex"])
     " Did you mean 'sex'?"
     """
     by_lower = {other.lower(): other for other in known}

@@ -23,7 +23,7 @@ _CONTROLS = {code: 0x2400 + code for code in range(32)} | {0x7F: 0x2421}
 def write_number(value: Any, digits: int = 3) -> str:
     """Return a number with so many significant digits and its thousands apart.
 
-    >>> number(12345.678), number(0.04567), number(None)
+    >>> write_number(12345.678), write_number(0.04567), write_number(None)
     ('12,346', '0.0457', '–')
     """
     if not is_number(value):
@@ -48,7 +48,7 @@ def write_count(value: Any) -> str:
 def write_counted(value: Any, noun: str, plural: str | None = None) -> str:
     """Return a count with its noun.
 
-    >>> counted(1, "entity", "entities"), counted(2, "record")
+    >>> write_counted(1, "entity", "entities"), write_counted(2, "record")
     ('1 entity', '2 records')
     """
     text = write_count(value)
@@ -58,7 +58,7 @@ def write_counted(value: Any, noun: str, plural: str | None = None) -> str:
 def write_percent(share: Any) -> str:
     """Return a share in percent; what is neither none nor all never reads 0% or 100%.
 
-    >>> percent(0.1234), percent(0.9999), percent(0.0001)
+    >>> write_percent(0.1234), write_percent(0.9999), write_percent(0.0001)
     ('12%', '>99%', '<1%')
     """
     if not is_number(share):

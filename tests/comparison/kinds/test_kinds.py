@@ -146,7 +146,7 @@ def test_strings_are_sent_as_letters():
     received = pickle.loads(sent, buffers=buffers)
     one, other = np.arange(1000, dtype=np.int32), np.arange(1000, dtype=np.int32)[::-1].copy()
     assert np.array_equal(received.similarity(one, other), strings.similarity(one, other))
-    assert np.array_equal(received.mistyped(one, other), strings.find_mistyped(one, other))
+    assert np.array_equal(received.find_mistyped(one, other), strings.find_mistyped(one, other))
 
 
 @given(

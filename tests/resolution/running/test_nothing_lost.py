@@ -129,7 +129,7 @@ class TestKilledAtAnyWrite:
 
 SCRIPT = """
 import sys
-from kolchin.resolution import directory
+from kolchin.resolution.running import directory
 from kolchin.sampling.run import run_settings
 from kolchin.sampling.run import chain
 directory.SECONDS_BETWEEN, directory.LARGEST_SHARE, directory.DRAWS_A_PART = 0.0, 1e9, 8

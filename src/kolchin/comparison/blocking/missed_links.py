@@ -11,7 +11,7 @@ from kolchin.threads import call_over_ranges
 def guess_m(n_levels: int) -> Floats:
     """Return the chances of levels between records of one entity, before any data is seen.
 
-    >>> expected_m(3).round(3).tolist()
+    >>> guess_m(3).round(3).tolist()
     [0.842, 0.105, 0.053]
     """
     weights = make_falling_weights(n_levels)
@@ -52,7 +52,7 @@ def estimate_missed_share(n_links: int, once: int, twice: int, n_keys: int) -> f
     often than independent ones would, and links differ in how hard they are to find: it is a
     lower bound rather than the truth.
 
-    >>> missed_share(4, once=2, twice=1, n_keys=4)
+    >>> estimate_missed_share(4, once=2, twice=1, n_keys=4)
     0.085...
     """
     if n_keys < 2 or not n_links:

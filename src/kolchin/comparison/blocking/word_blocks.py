@@ -61,7 +61,7 @@ def pair_rarest_words(
 ) -> tuple[Codes, NDArray[np.int64]]:
     """Return each record with each two of its rarest words, as one number.
 
-    >>> pairs_of_rarest(np.array([0, 0, 1]), np.array([2, 1, 1]), np.array([9, 2, 1]))
+    >>> pair_rarest_words(np.array([0, 0, 1]), np.array([2, 1, 1]), np.array([9, 2, 1]))
     (array([0], dtype=int32), array([5]))
     """
     order = np.lexsort((words, counts[words], records))

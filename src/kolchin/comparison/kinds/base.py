@@ -85,7 +85,7 @@ def write_as_text(values: Sequence[Any]) -> pl.Series:
 def cut_into_levels(similarity: NDArray[Any], cuts: Sequence[float], first: int = 1) -> Levels:
     """Return `first` where the similarity reaches the first cut, and so on.
 
-    >>> by_cuts(np.array([0.95, 0.8, 0.1]), (0.9, 0.7)).tolist()
+    >>> cut_into_levels(np.array([0.95, 0.8, 0.1]), (0.9, 0.7)).tolist()
     [1, 2, 3]
     """
     levels = np.full(similarity.size, first + len(cuts), dtype=np.int8)
@@ -97,7 +97,7 @@ def cut_into_levels(similarity: NDArray[Any], cuts: Sequence[float], first: int 
 def make_falling_weights(n_levels: int) -> Floats:
     """Return prior weights of levels, falling from exact to different.
 
-    >>> falling_weights(5).tolist()
+    >>> make_falling_weights(5).tolist()
     [8.0, 1.0, 0.5, 0.25, 0.25]
     """
     return FALLING[np.minimum(np.arange(n_levels), FALLING.size - 1)]

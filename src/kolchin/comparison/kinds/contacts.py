@@ -29,7 +29,7 @@ def take_users(forms: pl.Series) -> pl.Series:
 def take_telephone_digits(values: Sequence[Any]) -> pl.Series:
     """Return digits alone, without extensions and leading zeros; what has none stays.
 
-    >>> telephone_digits(["+41 (0)31 123-45-67 ext 8", "0041 31 1234567", "?"]).to_list()
+    >>> take_telephone_digits(["+41 (0)31 123-45-67 ext 8", "0041 31 1234567", "?"]).to_list()
     ['41311234567', '41311234567', '?']
     """
     texts = write_as_text(values)
@@ -44,7 +44,7 @@ def take_telephone_digits(values: Sequence[Any]) -> pl.Series:
 def keep_letters_and_digits(values: Sequence[Any]) -> pl.Series:
     """Return letters and digits alone; what has none stays.
 
-    >>> letters_and_digits(["SW1A 1AA", "sw1a-1aa"]).to_list()
+    >>> keep_letters_and_digits(["SW1A 1AA", "sw1a-1aa"]).to_list()
     ['sw1a1aa', 'sw1a1aa']
     """
     texts = write_as_text(values)

@@ -31,8 +31,8 @@ class DateParts(NamedTuple):
 def parse_date(text: str, day_first: bool = True, latest: int = LATEST) -> DateParts | None:
     """Read a date; None if it is none.
 
-    >>> parts_of("3 mar 71"), parts_of("19710324"), parts_of("1971")
-    (Parts(year=1971, month=3, day=3), Parts(year=1971, month=3, day=24), ...)
+    >>> parse_date("3 mar 71"), parse_date("19710324"), parse_date("1971")
+    (DateParts(year=1971, month=3, day=3), DateParts(year=1971, month=3, day=24), ...)
     """
     found = COMPACT.fullmatch(text) or YEAR_FIRST.fullmatch(text)
     if found:
@@ -78,7 +78,7 @@ def _find_latest_year(texts: Iterable[str]) -> int:
 def write_dates_alike(values: Sequence[Any]) -> pl.Series:
     """Write all dates in one form, year first; what is no date stays.
 
-    >>> written_alike(["24/12/1971", "1971-12-24", "1971", "?"]).to_list()
+    >>> write_dates_alike(["24/12/1971", "1971-12-24", "1971", "?"]).to_list()
     ['1971-12-24', '1971-12-24', '1971-00-00', '?']
     """
     texts = write_as_text(values).to_list()

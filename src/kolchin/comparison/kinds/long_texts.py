@@ -43,7 +43,7 @@ TOLD = "="
 def write_word_forms(values: Sequence[Any]) -> pl.Series:
     """Write texts as their different words in alphabetical order; what has none stays.
 
-    >>> word_forms(["The Clash: London Calling", "?!"]).to_list()
+    >>> write_word_forms(["The Clash: London Calling", "?!"]).to_list()
     ['calling clash london the', '?!']
     """
     texts = write_as_text(values)
@@ -63,9 +63,9 @@ def write_row_forms(rows: pl.DataFrame, texts: pl.Series) -> pl.Series:
 def list_shared_words(one: str, other: str) -> list[str]:
     """Return the words that two texts share, codes first, then the longer ones; alike ones last.
 
-    >>> shared_words("Sony Cyber-shot DSC-W120", "sony dscw120 cybershot, silvr")
+    >>> list_shared_words("Sony Cyber-shot DSC-W120", "sony dscw120 cybershot, silvr")
     ['dscw120', 'cybershot', 'sony']
-    >>> shared_words("Art's Delicatessen", "arts deli")
+    >>> list_shared_words("Art's Delicatessen", "arts deli")
     ['arts', 'deli ~ delicatessen']
     """
     rows = split_tokens(pl.Series([one, other]))

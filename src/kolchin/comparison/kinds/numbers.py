@@ -24,9 +24,9 @@ SHORTEST_MISTYPED = 3
 def write_numbers_alike(values: Sequence[Any]) -> pl.Series:
     """Write equal numbers equally; what is no number stays.
 
-    >>> digits_alike(["007", "7.0", "1,5", "7a"]).to_list()
+    >>> write_numbers_alike(["007", "7.0", "1,5", "7a"]).to_list()
     ['7', '7', '1.5', '7a']
-    >>> digits_alike(["$1,299.00", "track 7", "7"]).to_list()
+    >>> write_numbers_alike(["$1,299.00", "track 7", "7"]).to_list()
     ['1299', '7', '7']
     """
     texts = write_as_text(values).str.strip_chars()

@@ -16,7 +16,7 @@ MISTYPED = 1
 def write_plain_words(values: Sequence[Any]) -> pl.Series:
     """Write values as words without punctuation; what is nothing else stays.
 
-    >>> plain_words(["O'Brien-Smith, J.", "?!"]).to_list()
+    >>> write_plain_words(["O'Brien-Smith, J.", "?!"]).to_list()
     ['obrien smith j', '?!']
     """
     texts = write_as_text(values)

@@ -21,7 +21,7 @@ def encode_sounds(texts: pl.Series) -> pl.Series:
     It follows Soundex, but the first letter counts by its sound too, since people mistype that as
     well, and a vowel there is 0.
 
-    >>> sound_codes(pl.Series(["meier", "mayer", "philips", "filips", "otto", "山"])).to_list()
+    >>> encode_sounds(pl.Series(["meier", "mayer", "philips", "filips", "otto", "山"])).to_list()
     ['56', '56', '1412', '1412', '03', None]
     """
     plain = texts.str.to_lowercase().str.replace_all(r"[^a-z]", "")

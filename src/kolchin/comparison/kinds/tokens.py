@@ -22,7 +22,7 @@ POINT = "·"
 def split_tokens(texts: pl.Series) -> pl.DataFrame:
     """Return the words of texts one after another: text (its place) and word, in order.
 
-    >>> rows = token_rows(pl.Series(["Sony DSC-W120/B, 7.2 MP", "sony's dscw120 black"]))
+    >>> rows = split_tokens(pl.Series(["Sony DSC-W120/B, 7.2 MP", "sony's dscw120 black"]))
     >>> rows.group_by("text", maintain_order=True).all()["word"].to_list()
     [['sony', 'dscw120', 'b', '7·2', 'mp'], ['sonys', 'dscw120', 'black']]
     """

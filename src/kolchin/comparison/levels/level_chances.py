@@ -42,7 +42,7 @@ def make_bands(counts: NDArray[np.int64], squares: Floats | None = None) -> Band
 
     ``squares`` stand for the squared frequencies, where not all pairs are possible.
 
-    >>> bands_of(np.array([1, 3, 4])).of_form.tolist()
+    >>> make_bands(np.array([1, 3, 4])).of_form.tolist()
     [0, 0, 1]
     """
     frequencies = counts / max(int(counts.sum()), 1)
@@ -150,8 +150,8 @@ def shares_of_differences(cut: Levels, how: NDArray[np.int8], n_cuts: int) -> Fl
     the next similarity but for what many pairs say.
 
     >>> shares_of_differences(np.array([1, 1]), np.array([1, 1], dtype=np.int8), 2).round(2)
-    array([[0.32, 0.37, 0.32],
-           [0.32, 0.37, 0.32]])
+    array([[0.3 , 0.39, 0.3 ],
+           [0.3 , 0.39, 0.3 ]])
     """
     counts = np.zeros((n_cuts, len(HOW_THEY_DIFFER)))
     inside = cut < n_cuts
@@ -169,7 +169,7 @@ def count_agreeing_pairs(
 ) -> Floats:
     """Count the pairs of records that agree exactly on every two fields (and, if f = g, on one).
 
-    >>> agreeing_pairs([np.array([0, 0, 0]), np.array([1, 1, 2])], np.random.default_rng(1))
+    >>> count_agreeing_pairs([np.array([0, 0, 0]), np.array([1, 1, 2])], np.random.default_rng(1))
     array([[3., 1.],
            [1., 1.]])
     """

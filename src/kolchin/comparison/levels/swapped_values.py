@@ -182,7 +182,7 @@ def count_couple_frequencies(couple: ColumnCouple) -> tuple[Floats, Floats]:
 def add_swapped_level(u: Floats, chance: float) -> Floats:
     """Put the chance of 'swapped' before that of 'different'; levels that are far give it up.
 
-    >>> with_swapped(np.array([0.1, 0.1, 0.2, 0.6]), 0.08).round(3).tolist()
+    >>> add_swapped_level(np.array([0.1, 0.1, 0.2, 0.6]), 0.08).round(3).tolist()
     [0.1, 0.1, 0.18, 0.08, 0.54]
     """
     far = u[MISTYPED + 1 :]

@@ -143,7 +143,7 @@ def normalise_text(value: str) -> str:
     common reason why one person is spelt in two ways, and few pairs of values differ in nothing
     else. Marks of other scripts stay, where they make another letter or vowel.
 
-    >>> [normalised(value) for value in ("  ZOË\u00a0van  DYK", "Straße", "がく")]
+    >>> [normalise_text(value) for value in ("  ZOË\u00a0van  DYK", "Straße", "がく")]
     ['zoe van dyk', 'strasse', 'がく']
     """
     if value.isascii():

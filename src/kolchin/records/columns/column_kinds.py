@@ -100,7 +100,7 @@ LONG_NUMBER = r"^\d{5,}$"
 def split_name(name: str) -> list[str]:
     """Split a column's name into words.
 
-    >>> words_of("entityID"), words_of("Zip-Code 2"), words_of("rec_id")
+    >>> split_name("entityID"), split_name("Zip-Code 2"), split_name("rec_id")
     (['entity', 'id'], ['zip', 'code', '2'], ['rec', 'id'])
     """
     return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+", name)]

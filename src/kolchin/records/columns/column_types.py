@@ -28,7 +28,7 @@ def describe_types(schema: Mapping[str, pl.DataType]) -> dict[str, str]:
 def restore_type(texts: pl.Series, kind: str | None) -> pl.Series:
     """Return texts in the type that they were written from; as they are if that loses a value.
 
-    >>> typed(pl.Series("n", ["1", None]), "Int64").to_list()
+    >>> restore_type(pl.Series("n", ["1", None]), "Int64").to_list()
     [1, None]
     """
     if kind is None:

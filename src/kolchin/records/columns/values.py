@@ -67,7 +67,7 @@ def _write_text(value: Any) -> str:
 def take_values(vocabulary: pl.Series, codes: NDArray[np.integer[Any]]) -> pl.Series:
     """Return the values that codes point at, missing where a code is negative.
 
-    >>> take(pl.Series(["f", "m"]), np.array([1, -1])).to_list()
+    >>> take_values(pl.Series(["f", "m"]), np.array([1, -1])).to_list()
     ['m', None]
     """
     # Without its name, which Polars would take for a pattern when it is "*" or like "^...$".

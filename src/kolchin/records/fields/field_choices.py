@@ -103,7 +103,7 @@ def _clean_text(text: str) -> str:
 def _write_key(name: str) -> str:
     r"""Write a column's name as a TOML key.
 
-    >>> print(_key("first_name"), _key('a "b"\n'))
+    >>> print(_write_key("first_name"), _write_key('a "b"\n'))
     first_name "a \"b\"\u000A"
     """
     if BARE.fullmatch(name):

@@ -176,7 +176,7 @@ def compare_values(
 def mark_differences(a: str, b: str) -> tuple[list[Piece], list[Piece]]:
     """Return both texts in pieces, those marked that the other does not have.
 
-    >>> marked("Jon", "John")[1]
+    >>> mark_differences("Jon", "John")[1]
     [Piece(text='Jo', differs=False), Piece(text='h', differs=True), Piece(text='n', differs=False)]
     """
     matcher = SequenceMatcher(None, a, b, autojunk=False)

@@ -42,7 +42,7 @@ def find_field_blocks(names: Sequence[str], dependence: Mapping[str, Any]) -> li
     records share, such as a postcode and its city; a field is in one of them.
 
     >>> found = {"replaced": [{"fields": ["street", "city"], "share": 0.06}], "shared": []}
-    >>> blocks_of(["name", "street", "city"], found)
+    >>> find_field_blocks(["name", "street", "city"], found)
     [('name',), ('street', 'city')]
     """
     replaced = [one for one in dependence.get("replaced", ()) if one["share"] >= LEAST_SHARE]

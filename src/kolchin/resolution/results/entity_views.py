@@ -126,7 +126,7 @@ def _write_cell(value: Any, usual: Any) -> str:
 def find_usual_value(values: Sequence[Any]) -> Any:
     """Return the value that most have, of several the first; None if all are missing.
 
-    >>> usual_value([None, "Ann", "Anne", "Ann"])
+    >>> find_usual_value([None, "Ann", "Anne", "Ann"])
     'Ann'
     """
     counts = Counter(value for value in values if value is not None)

@@ -15,7 +15,7 @@ FORMULA = r"^[=@\t\r]|^[+-][^0-9.,\s]"
 def quote_formulas(table: pl.DataFrame) -> pl.DataFrame:
     """Put an apostrophe before cells that would be formulas: spreadsheets then show the text.
 
-    >>> quoted(pl.DataFrame({"a": ["=1+1", "-5", "x"]}))["a"].to_list()
+    >>> quote_formulas(pl.DataFrame({"a": ["=1+1", "-5", "x"]}))["a"].to_list()
     ["'=1+1", '-5', 'x']
     """
     return pl.DataFrame([_quote_column(column) for column in table.iter_columns()])

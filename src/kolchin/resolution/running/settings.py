@@ -243,7 +243,7 @@ def _is_limit(time_limit: float | str | None) -> bool:
 def choose_limit(time_limit: float | str | None, n_records: int) -> float:
     """Return the seconds that sampling may take; by itself that grows with the records.
 
-    >>> limit_for("auto", 5_000), limit_for("auto", 3_000_000), limit_for(90.0, 3_000_000)
+    >>> choose_limit("auto", 5_000), choose_limit("auto", 3_000_000), choose_limit(90.0, 3_000_000)
     (600.0, 1800.0, 90.0)
     """
     if time_limit is None:
@@ -323,7 +323,7 @@ def read_limit(time_limit: float | str | None) -> float | str | None:
 def read_seconds(text: str) -> float | str:
     """Read a time limit: seconds, or a number with s, m or h; 'auto', or 'none' for no limit.
 
-    >>> seconds_of("90"), seconds_of("10m"), seconds_of("1.5h")
+    >>> read_seconds("90"), read_seconds("10m"), read_seconds("1.5h")
     (90.0, 600.0, 5400.0)
     """
     plain = text.strip().lower()

@@ -67,7 +67,7 @@ def find_keepers(earlier: IntArray, labels: IntArray) -> pl.DataFrame:
 def number_entities(earlier: IntArray, labels: IntArray, first_free: int) -> IntArray:
     """Return the id of each label, given the earlier entity of each record (-1: it is new).
 
-    >>> entity_numbers(np.array([7, 7, 9, -1]), np.array([0, 0, 1, 2]), 10).tolist()
+    >>> number_entities(np.array([7, 7, 9, -1]), np.array([0, 0, 1, 2]), 10).tolist()
     [7, 9, 10]
     """
     n_entities = int(labels.max(initial=-1)) + 1
