@@ -100,6 +100,9 @@ def learn_dependence(
         sets = find_sets(patterns, chances)
         if coincidences is not None and coincidences.texts:
             sets = sets._replace(family=True)
+            if coincidences.family is not None:
+                # Pairs that are never of one entity show what is shared: no set need be guessed.
+                sets = sets._replace(shared={})
         fit = Fit(patterns, chances, sets, coincidences, fit)
         fit.run()
         patterns, chances = patterns._replace(log_gain=fit.gain), fit.chances
@@ -201,6 +204,12 @@ class Fit:
         return result
 
     @property
+    def _is_family_unknown(self) -> bool:
+        """Whether what alike records have in common has still to be found."""
+        told = self.coincidences is not None and self.coincidences.family is not None
+        return self.family is not None and not self.continued and not told
+
+    @property
     def wrong(self) -> FloatArray:
         """The chance that a field is wrong, before the number of errors is weighed."""
         result: FloatArray = 1 - self.m[self.offsets[:-1]]
@@ -212,7 +221,7 @@ class Fit:
             if step == 0 or step - 1 in PRUNED_AT or step == STEPS - 1:
                 self.rows = np.arange(self.patterns.number.size)
             self.shares = self._shares()
-            settles = self.family is not None and not self.continued and step < SETTLED
+            settles = self._is_family_unknown and step < SETTLED
             self._maximise(self.shares, settles)
             if step == 0 or step in PRUNED_AT or step == STEPS - 2:
                 self.learn_chance()
