@@ -27,7 +27,7 @@ from kolchin.likelihoods import error_counts
 from kolchin.likelihoods.chance import Coincidences
 from kolchin.likelihoods.compared_candidates import find_among_compared
 from kolchin.likelihoods.dependence import Dependence
-from kolchin.likelihoods.error_kernels import draw_hidden_errors, slice_errors
+from kolchin.likelihoods.evidence_kernels.error_numbers import draw_hidden_errors, slice_errors
 from kolchin.likelihoods.fitting import learn_dependence
 from kolchin.likelihoods.neighbour_lists import list_neighbours
 from kolchin.likelihoods.outcomes import Outcomes, describe_outcomes
