@@ -15,7 +15,7 @@ from kolchin.options import command_line
 EXIT_UNFINISHED = 1
 EXIT_FAULT = 2
 EXIT_INTERRUPTED = 130
-STOPPED = "Stopped. Finished parts are kept; the same command goes on from there."
+STOPPED = "Stopped."
 
 
 class CommandGroup(TyperGroup):

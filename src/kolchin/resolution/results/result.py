@@ -240,8 +240,10 @@ class Result:
     def evaluate(self, truth: Any = None) -> dict[str, Any]:
         """Compare with the true entities: the point estimate, and the posterior of every rate.
 
-        ``truth`` is one value a record, None where it is not known, or FILE or FILE:COLUMN; by
-        default what the run was given. Records without truth are left out, and counted.
+        ``truth`` is FILE or FILE:COLUMN, a table with the ids and the entities, a mapping from ids
+        to entities, or one value a record, None where it is not known; by default what the run was
+        given. Records are matched by their ids where there are any; a warning says where they are
+        not. Records without truth are left out, and counted.
         """
         found = None if truth is None else read_truth(truth, self._given)
         known = self._truth if found is None else write_as_numbers(found.entities)
