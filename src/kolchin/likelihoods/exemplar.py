@@ -87,6 +87,7 @@ class Exemplar(PatternEvidence):
             shows=shares_shown(shows),
             together=comparisons.together,
             possible=comparisons.possible.share(np.ones(len(comparisons.shows), dtype=np.bool_)),
+            most_linked=comparisons.possible.most_linked,
         )
         coincidences = Coincidences.of(comparisons, likelihood.bands)
         learnt = learn_dependence(likelihood.patterns, chances, coincidences)
