@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from kolchin.likelihoods import fitting
+from kolchin.likelihoods import shares
 from kolchin.likelihoods.dependence import log_parts
 from kolchin.likelihoods.error_counts import tilts
 from kolchin.likelihoods.fitting import Fit
@@ -97,7 +97,7 @@ def test_patterns_that_are_not_looked_at_have_no_shares():
 
 
 def test_shares_are_the_same_for_any_number_of_threads(monkeypatch):
-    monkeypatch.setattr(fitting, "RANGE", 700)
+    monkeypatch.setattr(shares, "RANGE", 700)
     fit = a_fit(5)
     first, *others = (fit._shares(threads) for threads in (1, 2, 3))
     for other in others:
