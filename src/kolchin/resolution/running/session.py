@@ -113,9 +113,9 @@ class Session:
         if self.directory is not None:
             self.directory.save(run, last=True)
         if run.kept == 0 and run.ended == "interrupted":
-            self._nothing_drawn()
+            self._tell_nothing_drawn()
 
-    def _nothing_drawn(self) -> None:
+    def _tell_nothing_drawn(self) -> None:
         where = (
             ""
             if self.directory is None
