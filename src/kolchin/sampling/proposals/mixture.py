@@ -13,11 +13,12 @@ import numpy as np
 
 from kolchin import kernels
 from kolchin.parameters import FloatArray
-from kolchin.sampling.layout import Layout, Shard
+from kolchin.sampling.layout import Layout, Places, Shard
 from kolchin.sampling.proposals.observed_pairs import ObservedPairs
 from kolchin.sampling.proposals.pair_tables import PairTables
 
 UNIFORM_SHARE = 0.05
+NO_PAIRS = Places(np.empty((0, 2), np.int32))
 SMALLEST_SPREAD = 0.04
 """Listed pairs keep at least this sqrt(p(1-p)): what warm-up saw may not be all there is.
 
@@ -46,7 +47,7 @@ class PairMixture(NamedTuple):
     @classmethod
     def uniform(cls) -> "PairMixture":
         """All pairs with equal probability."""
-        return cls(1.0, PairTables.of(Layout.single(0), np.empty((0, 2), np.int32), np.empty(0)))
+        return cls(1.0, PairTables.of(Layout.single(0), NO_PAIRS, np.empty(0)))
 
     def sweep(self, shard: Shard) -> int:
         """Return how many moves visit the undecided pairs of a shard once."""
@@ -76,4 +77,4 @@ def build_mixture(observed: ObservedPairs, log_odds: FloatArray, layout: Layout)
     together = np.append(chances[listed], np.zeros(len(rivals)))
     union = both.max(axis=1, initial=1.0) + (1 - together) * both.min(axis=1, initial=np.inf)
     weight *= np.minimum(1.0, 2.0 / union)
-    return PairMixture(UNIFORM_SHARE, PairTables.of(layout, everyone, weight))
+    return PairMixture(UNIFORM_SHARE, PairTables.of(layout, Places(everyone), weight))

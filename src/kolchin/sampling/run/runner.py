@@ -7,7 +7,6 @@ from threading import Event
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kolchin import threads
 from kolchin.engines import open_engine
@@ -16,7 +15,7 @@ from kolchin.model import Model
 from kolchin.posterior import Posterior
 from kolchin.posterior.recorder import collect_posterior, collect_traces
 from kolchin.posterior.traces import Traces
-from kolchin.sampling.layout import Layout, lay_out
+from kolchin.sampling.layout import Layout, Places, lay_out
 from kolchin.sampling.moves.forest.weighed_forest import can_be_forested
 from kolchin.sampling.problem import Problem
 from kolchin.sampling.proposals.answered import add_answered_pairs, add_tied_pairs
@@ -297,9 +296,7 @@ def _build_chains(
     return chains
 
 
-def _lay_out_problem(
-    model: Model, work: Workplace | None
-) -> tuple[Problem, NDArray[np.int32], NDArray[np.int32]]:
+def _lay_out_problem(model: Model, work: Workplace | None) -> tuple[Problem, Places, Places]:
     """Return the problem, its candidate pairs by place, and those of them that are likely links."""
     pairs, scores = find_candidate_pairs(model, work)
     even = float(np.log(model.n_records))
@@ -309,9 +306,9 @@ def _lay_out_problem(
         layout = lay_out(model.n_records, pairs, scores, even)
     # Other answers may come later: where records are laid out must not depend on them.
     pairs, scores = add_answered_pairs(model.answers, pairs, scores)
-    pairs = layout.to_places(pairs)
+    places = layout.to_places(pairs)
     problem = share_problem(model, layout, work)
     # Pairs beside each other are about records beside each other.
-    order = np.lexsort([pairs[:, 1], pairs[:, 0]])
-    pairs, scores = pairs[order], scores[order]
-    return problem, pairs, pairs[scores > even]
+    order = np.lexsort([places[:, 1], places[:, 0]])
+    places, scores = Places(places[order]), scores[order]
+    return problem, places, Places(places[scores > even])
