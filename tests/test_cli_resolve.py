@@ -178,6 +178,28 @@ def test_ctrl_c_outside_sampling_says_how_to_go_on(folder, tmp_path, monkeypatch
     assert f"Stopped. 'kolchin resume {out}' goes on." in result.stderr
 
 
+def test_ctrl_c_during_warm_up_says_what_is_kept(folder, tmp_path, monkeypatch):
+    def interrupt(*args, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kolchin.sampling.run.chain.Chain.advance", interrupt)
+    out = str(tmp_path / "a run")
+    result = runner.invoke(app, ["resolve", str(folder / "people.csv"), *SHORT, "--out", out])
+    assert result.exit_code == 130
+    assert f"The chains are kept: 'kolchin resume '{out}'' goes on." in result.stderr
+    assert "results are made" not in result.stderr  # there are none yet
+
+
+def test_ctrl_c_before_anything_is_kept_promises_nothing(folder, tmp_path, monkeypatch):
+    def interrupt(*args, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kolchin.resolution.resolving.load", interrupt)
+    result = runner.invoke(app, ["resolve", str(folder / "people.csv"), "--out", str(tmp_path)])
+    assert result.exit_code == 130
+    assert "Stopped before anything was kept: the same command begins again." in result.stderr
+
+
 def test_keys_are_columns_with_commas_between(folder, tmp_path):
     rows = {"name": ["anna", "ana", "berta", "berta"] * 5, "born": ["1970", "1971"] * 10}
     pl.DataFrame(rows).write_csv(tmp_path / "people.csv")

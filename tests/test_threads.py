@@ -1,5 +1,6 @@
 import pytest
 
+import kolchin as kp
 from kolchin.threads import call_over_ranges, count_cores
 
 
@@ -23,3 +24,10 @@ def test_an_error_in_a_range_is_raised():
 
     with pytest.raises(ValueError, match="0"):
         call_over_ranges(work, 3, 1, 2)
+
+
+@pytest.mark.parametrize("cores", [0, -1, 1.5])
+def test_less_than_a_core_is_refused(cores):
+    people = {"name": ["ann", "ann", "bob", "eve"] * 3, "year": [1, 1, 2, 3] * 3}
+    with pytest.raises(kp.ModelError, match="'cores' parameter must be a whole number of at least"):
+        kp.resolve(people, cores=cores)

@@ -16,7 +16,7 @@ from kolchin.sampling.run.endings import Ending
 EXIT_UNFINISHED = 1
 EXIT_FAULT = 2
 EXIT_INTERRUPTED = 130
-STOPPED = "Stopped. Finished parts are kept; the same command goes on from there."
+STOPPED = "Stopped."
 
 
 class CommandGroup(TyperGroup):

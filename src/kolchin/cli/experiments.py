@@ -1,5 +1,7 @@
 """Commands that simulate tables and reproduce the paper."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -61,6 +63,16 @@ def _simulate_people(n: int, delta: float | None, shares: list[str], seed: int) 
     return simulate_people(n, seed, **asked | read_shares(shares))
 
 
+@contextmanager
+def _keep_finished() -> Iterator[None]:
+    """Say how to go on after Ctrl-C."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        words = "Stopped. Finished parts are kept; the same command goes on from there."
+        raise KeyboardInterrupt(str(error) or words) from None
+
+
 def reproduce(
     part: Annotated[PaperResult, typer.Argument(help="Which table or figure of the paper.")],
     out: Annotated[Path, typer.Option(help="The directory to write to.")] = Path("reproduced"),
@@ -80,7 +92,7 @@ def reproduce(
     from kolchin import paper
     from kolchin.paper.progress import ProgressBar
 
-    with ProgressBar() as progress:
+    with _keep_finished(), ProgressBar() as progress:
         if part is PaperResult.FIGURE1:
             result = paper.reproduce_figure1(out, quick=quick, seed=seed, progress=progress)
         else:

@@ -13,7 +13,7 @@ from kolchin.comparison.kinds.base import make_falling_weights
 from kolchin.likelihoods import error_counts
 from kolchin.likelihoods.chance import FIRST_SHARE, Coincidences
 from kolchin.likelihoods.dependence import Dependence, Masks, typed_twice
-from kolchin.likelihoods.doubts import Rates, find_doubts
+from kolchin.likelihoods.doubts import Agreement, Rates, find_doubts
 from kolchin.likelihoods.evidence_kernels.class_mixtures import class_weights, kept_gains
 from kolchin.likelihoods.evidence_kernels.pair_shares import (
     ENTITIES,
@@ -25,6 +25,7 @@ from kolchin.likelihoods.evidence_kernels.pair_shares import (
 from kolchin.likelihoods.families import farther, first_levels, nearer
 from kolchin.likelihoods.shares import Shares, share_pairs
 from kolchin.likelihoods.sharing import (
+    FEW_VALUES,
     LEAST_PAIRS,
     LEAST_SHARE,
     Chances,
@@ -61,9 +62,6 @@ FIRST_LINKS = 0.5
 
 DOUBTFUL_LINKS = 0.02
 """Patterns of which so many pairs are linked may be of another making."""
-
-FAR_MORE = 2.0
-"""Fields that tell so many times more than those that differ are not shared by coincidence."""
 
 NEGLIGIBLE = 1e-4
 """Patterns of which fewer pairs are linked or share anything are looked at now and then only."""
@@ -260,9 +258,10 @@ class Fit:
         """
         shared, replaced = dict(zip(self.sets, self.n_shared.tolist(), strict=True)), []
         shared.pop(self.whole, None)
+        agreement = self._agreement()
         for one, n_pairs in find_doubts(self._rates()).items():
             rest = self.whole & ~one
-            may_share, may_replace = self._readings(one, rest)
+            may_share, may_replace = agreement.read(one, rest)
             if may_share:
                 shared.setdefault(one, n_pairs)
             if may_replace and 2 <= rest.bit_count() <= (len(self.chances.u) + 1) // 2:
@@ -276,24 +275,14 @@ class Fit:
         family = self.family is not None
         return Sets(shared, self.known, [*bits, *replaced], self.couples, doubts, family)
 
-    def _readings(self, agreed: int, rest: int) -> tuple[bool, bool]:
-        """Tell whether a set may be shared by unrelated records, and whether the rest be replaced.
-
-        What unrelated records share, as they do an address, is what changes at once, too: where one
-        reading has such fields together and the other has not, that one counts. But who agrees on
-        far more than differs is the same.
-        """
-        known = [*self.couples, *(one for one in self.sets if one.bit_count() >= 2)]
-        together, moved = (any(not few & ~many for few in known) for many in (agreed, rest))
-        says = [
-            -np.log(float(u[0])) * float(self.chances.shows[1 << f])
-            for f, u in enumerate(self.chances.u)
-        ]
-        agreeing, differing = (
-            sum(bits for f, bits in enumerate(says) if many >> f & 1) for many in (agreed, rest)
-        )
-        may_share = together >= moved and agreeing < FAR_MORE * differing
-        return may_share, moved >= together or not may_share
+    def _agreement(self) -> Agreement:
+        """Return what agreement says, and which sets unrelated records share."""
+        sharing = dict(zip(self.sets, self.n_shared.tolist(), strict=True))
+        sharing.pop(self.whole, None)
+        sharing |= {one: self.known[one] for one in self.couples}
+        exact = np.array([float(u[0]) for u in self.chances.u])
+        shown = [float(self.chances.shows[1 << f]) for f in range(exact.size)]
+        return Agreement(-np.log(exact) * shown, exact > FEW_VALUES, sharing)
 
     def _rates(self) -> Rates:
         """Return how many pairs are expected to show the patterns of links that differ."""

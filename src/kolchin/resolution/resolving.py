@@ -31,6 +31,7 @@ from kolchin.resolution.running.session import Session
 from kolchin.resolution.running.settings import (
     AUTO,
     Settings,
+    check_cores,
     choose_limit,
     number_sources,
     read_limit,
@@ -187,7 +188,7 @@ def resolve(
     choices |= {"missing": missing, "rename": rename}
     watch = Stopwatch("reading")
     with (
-        limit_cores(cores),
+        limit_cores(check_cores(cores)),
         open_engine(engine) as running,
         Display(progress) as display,
         ExitStack() as stack,
@@ -260,7 +261,7 @@ def resume(
     asked = directory.read_asked()
     settings = Settings.from_json(asked["settings"])
     with (
-        limit_cores(cores),
+        limit_cores(check_cores(cores)),
         open_engine(engine) as running,
         Display(progress) as display,
         directory.lock(),

@@ -20,7 +20,7 @@ from kolchin.resolution.running.directory import RESULTS, RunDirectory
 from kolchin.resolution.running.grown_models import extend_model, forget_base
 from kolchin.resolution.running.progress_display import Display
 from kolchin.resolution.running.session import Session, write_results
-from kolchin.resolution.running.settings import AUTO, choose_limit
+from kolchin.resolution.running.settings import AUTO, check_cores, choose_limit
 from kolchin.resolution.tables.changed_rows import ChangedTable, ChangeRequest, change_table
 from kolchin.resolution.tables.entity_numbers import EarlierEntities
 from kolchin.resolution.tables.input_table import InputTable
@@ -56,20 +56,24 @@ def update(
     directory = None if out is None else RunDirectory(Path(out))
     if directory is not None:
         directory.check_free(overwrite)
-    with limit_cores(cores), Display(progress) as display:
+    with limit_cores(check_cores(cores)), Display(progress) as display:
         display.phase("reading the new records")
         found = change_table(result._given, ChangeRequest(rows, table, query, key, delete))
         before = EarlierEntities.of(result._given.ids, result.entity_of, result.first_free)
         found = found._replace(given=replace(found.given, before=before))
-        _tell(display, found)
+        _tell(display, result._given, found)
         if not result._model.likelihood.n_compared:
             return _run_again(result, found, directory, display)
         return _draw_given_parameters(result, found, directory, seed, display)
 
 
-def _tell(display: Display, found: ChangedTable) -> None:
-    n_new, n_now = int((found.row_before < 0).sum()), found.row_before.size
-    display.say(f"{found.given.title}: {n_new:,} new rows, {n_now:,} records now")
+def _tell(display: Display, old: InputTable, found: ChangedTable) -> None:
+    known = _find_rows(old, found.given) >= 0
+    n_new, n_now = int((~known).sum()), found.row_before.size
+    n_changed, n_gone = int((known & (found.row_before < 0)).sum()), old.ids.len() - known.sum()
+    what = [f"{n_new:,} new row{'s' * (n_new != 1)}"]
+    what += [f"{n_changed:,} changed"] * bool(n_changed) + [f"{n_gone:,} deleted"] * bool(n_gone)
+    display.say(f"{found.given.title}: {', '.join(what)}; {n_now:,} records now")
     for note in found.given.notes:
         display.say(f"Note: {note}")
 
@@ -115,6 +119,15 @@ def _draw_given_parameters(
     return made
 
 
+def _find_asked(result: "Result") -> dict[str, Any]:
+    """Return how the files of a result were asked for: with the table, and with quoted formulas."""
+    asked: dict[str, Any] = {"merged": False, "safe_csv": False}
+    if result.directory is None:
+        return asked
+    earlier = RunDirectory(result.directory).read_asked()
+    return {name: earlier[name] for name in asked}
+
+
 def _keep(
     directory: RunDirectory,
     result: "Result",
@@ -125,10 +138,7 @@ def _keep(
     """Write the run and its results."""
     began = time.monotonic()
     display.phase("making the results")
-    asked: dict[str, Any] = {"merged": False, "safe_csv": False}
-    if result.directory is not None:
-        earlier = RunDirectory(result.directory).read_asked()
-        asked = {name: earlier[name] for name in asked}
+    asked = _find_asked(result)
     with directory.lock():
         whole = {
             "settings": made._settings.to_json(),
@@ -225,12 +235,7 @@ def _run_again(
     if directory is None:
         return Session(given, settings, model, None, limit, display, {}).run()
     with directory.lock():
-        asked = {
-            "settings": settings.to_json(),
-            "input": None,
-            "merged": False,
-            "safe_csv": False,
-            "seconds": {},
-        }
-        given = directory.begin(given, asked)
-        return Session(given, settings, model, directory, limit, display, {}).run()
+        asked = _find_asked(result)
+        whole = {"settings": settings.to_json(), "input": None, **asked, "seconds": {}}
+        given = directory.begin(given, whole)
+        return Session(given, settings, model, directory, limit, display, {}).run(asked["merged"])

@@ -132,7 +132,7 @@ async def _body(request: "Request") -> dict[str, Any]:
 
 def _read_number(said: dict[str, Any]) -> int:
     number = said.get("number")
-    if not isinstance(number, int):
+    if type(number) is not int:  # True is none
         raise DataError("The 'number' of a question is a whole number.")
     return number
 

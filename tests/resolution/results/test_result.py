@@ -2,14 +2,18 @@
 
 import gc
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
 import pytest
 
 import kolchin as kp
+from kolchin.comparison.compared_pairs import PairParts
 from kolchin.posterior.summaries import summarise
 from kolchin.records import DataWarning
+from kolchin.resolution.results.comparison_summary import count_compared_links
+from kolchin.resolution.results.evaluation_text import write_evaluation
 from kolchin.resolution.running.directory import RunDirectory
 from kolchin.sampling.run.chain import Chain
 
@@ -270,6 +274,47 @@ class TestEvaluate:
         with pytest.warns(DataWarning, match="row by row"):
             assert result.evaluate(tmp_path / "truth.csv") == result.evaluate()
         assert "row by row" in result.matching(tmp_path / "truth.csv")
+
+    def test_ids_are_found_under_another_name(self, finished, people, tmp_path):
+        result, _ = finished
+        truth = people.select(pl.col("rec_id").alias("Number"), "ent_id")
+        truth = truth.sample(fraction=1, shuffle=True, seed=1)
+        truth.write_csv(tmp_path / "truth.csv")
+        for named in (tmp_path / "truth.csv", f"{tmp_path / 'truth.csv'}:ent_id"):
+            assert result.evaluate(named) == result.evaluate()
+            assert "by the ids in 'Number'" in result.matching(named)
+
+    def test_tables_and_mappings_are_matched_by_ids(self, finished, people):
+        result, _ = finished
+        truth = people.select("rec_id", "ent_id").sample(fraction=1, shuffle=True, seed=1)
+        indexed = truth.to_pandas().set_index("rec_id")["ent_id"]
+        mapping = dict(truth.iter_rows())
+        for given in (truth, truth.to_pandas(), truth.to_dict(), mapping, indexed):
+            assert result.evaluate(given) == result.evaluate()
+            assert "by the ids" in result.matching(given)
+        rest = truth.select("ent_id")
+        with pytest.warns(DataWarning, match="row by row: the truth has as many rows"):
+            assert result.evaluate(rest) != result.evaluate()  # the order is another one
+
+    def test_a_series_in_another_order_is_told(self, finished, people):
+        result, _ = finished
+        shuffled = people.to_pandas()["ent_id"].rename(lambda row: f"row {row}")
+        with pytest.warns(DataWarning, match="its index is not that of the ids"):
+            assert result.evaluate(shuffled) == result.evaluate()
+        assert result.evaluate(people.to_pandas()["ent_id"]) == result.evaluate()
+
+    def test_true_pairs_that_were_compared_are_counted(self, finished, people):
+        result, _ = finished
+        measures = result.evaluate()  # of few records all pairs are compared
+        n_true = measures["point_estimate"]["true_pairs"]
+        assert measures["candidates"]["true_pairs"] == n_true
+        text = write_evaluation({**measures, "candidates": {"true_pairs": n_true - 1}})
+        assert f"Of {n_true} pairs of one true entity {n_true - 1} were compared" in text
+
+    def test_unknown_entities_are_no_true_pairs(self):
+        pairs = np.array([[0, 1], [0, 2], [1, 2], [3, 4]], dtype=np.int32)
+        comparisons = SimpleNamespace(parts=PairParts.of(pairs, np.zeros(4, dtype=np.int32)))
+        assert count_compared_links(comparisons, np.array([0, 1, 0, -1, -1])) == 1
 
     def test_calibration_counts_links(self, finished):
         result, _ = finished

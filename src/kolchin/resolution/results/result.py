@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from kolchin.errors import DataError
-from kolchin.evaluation import write_as_numbers
+from kolchin.evaluation import encode, write_as_numbers
 from kolchin.files import replace_whole
 from kolchin.likelihoods import Exemplar
 from kolchin.model import Model
@@ -23,7 +23,10 @@ from kolchin.posterior.summaries import PosteriorSummary, summarise
 from kolchin.records import DataWarning, Records
 from kolchin.resolution.golden.golden_records import GoldenRecords, make_golden
 from kolchin.resolution.golden.golden_rules import KEPT_RULES, GoldenRules
-from kolchin.resolution.results.comparison_summary import summarise_dependence
+from kolchin.resolution.results.comparison_summary import (
+    count_compared_links,
+    summarise_dependence,
+)
 from kolchin.resolution.results.due import due_notes
 from kolchin.resolution.results.entity_views import EntityView, list_least_sure, view_entity
 from kolchin.resolution.results.events import Groupings, weigh_events
@@ -241,8 +244,10 @@ class Result:
     def evaluate(self, truth: Any = None) -> dict[str, Any]:
         """Compare with the true entities: the point estimate, and the posterior of every rate.
 
-        ``truth`` is one value a record, None where it is not known, or FILE or FILE:COLUMN; by
-        default what the run was given. Records without truth are left out, and counted.
+        ``truth`` is FILE or FILE:COLUMN, a table with the ids and the entities, a mapping from ids
+        to entities, or one value a record, None where it is not known; by default what the run was
+        given. Records are matched by their ids where there are any; a warning says where they are
+        not. Records without truth are left out, and counted.
         """
         found = None if truth is None else read_truth(truth, self._given)
         known = self._truth if found is None else write_as_numbers(found.entities)
@@ -252,6 +257,9 @@ class Result:
         table = self._calibration(known)
         if found is not None and found.by_row:
             warnings.warn(f"Records and truth are matched {found.matched}.", DataWarning, 2)
+        if self._model.comparisons is not None:
+            compared = count_compared_links(self._model.comparisons, encode(known))
+            measures["candidates"] = {"true_pairs": compared}
         plain: dict[str, Any] = make_finite({**measures, "calibration": table.to_dicts()})
         return plain
 

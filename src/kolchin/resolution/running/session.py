@@ -4,6 +4,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 
 import polars as pl
 
@@ -109,7 +110,7 @@ class Session:
                 state, until - time.monotonic(), enough is not None
             ),
         )
-        if run.ended == Ending.INTERRUPTED:
+        if run.ended == Ending.INTERRUPTED and run.kept:
             self.display.say("Interrupted: results are made from what was drawn.")
         if self.directory is not None:
             self.directory.save(run, last=True)
@@ -120,7 +121,8 @@ class Session:
         where = (
             ""
             if self.directory is None
-            else f" 'kolchin resume {self.directory.path}' goes on. The chains are kept."
+            else " The chains are kept: "
+            f"'kolchin resume {quote(str(self.directory.path))}' goes on."
         )
         raise KeyboardInterrupt(f"Sampling ended during warm-up, before the first draw.{where}")
 

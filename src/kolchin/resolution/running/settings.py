@@ -240,6 +240,19 @@ def _is_limit(time_limit: float | str | None) -> bool:
     return time_limit > 0
 
 
+def check_cores(cores: int | None) -> int | None:
+    """Return how many cores to use, None for all, or say what is wrong.
+
+    >>> check_cores(2)
+    2
+    """
+    if cores is not None and (not isinstance(cores, int | np.integer) or cores < 1):
+        raise ModelError(
+            f"The 'cores' parameter must be a whole number of at least 1. Got {cores!r} instead."
+        )
+    return cores
+
+
 def choose_limit(time_limit: float | str | None, n_records: int) -> float:
     """Return the seconds that sampling may take; by itself that grows with the records.
 
