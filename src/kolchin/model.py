@@ -81,7 +81,7 @@ class Model:
                 f"The 'prior' parameter must be a prior such as kp.NBD(). Got {prior!r} instead."
             )
         self.prior.check(records.n_records)
-        self.sources = _checked_sources(sources, records.n_records)
+        self.sources = _check_sources(sources, records.n_records)
         self.answers = check_answers(answers, records.n_records, self.sources)
         self.records, self.likelihood = _choose_likelihood(records, delta, tied, likelihood)
 
@@ -182,7 +182,7 @@ def _choose_likelihood(
     return records, given
 
 
-def _checked_sources(sources: ArrayLike | None, n_records: int) -> Sources:
+def _check_sources(sources: ArrayLike | None, n_records: int) -> Sources:
     """Return small numbers for the sources, -1 where there is none; nothing if none are given."""
     if sources is None:
         return NO_SOURCES

@@ -6,7 +6,7 @@ import pytest
 
 import kolchin as kp
 from kolchin.comparison import added_records, compare
-from kolchin.comparison.added_pairs import added_candidates, all_with_added
+from kolchin.comparison.added_pairs import all_with_added, find_added_candidates
 from kolchin.comparison.added_records import compare_added
 from kolchin.comparison.kinds.preparing import prepare_all
 from kolchin.comparison.levels.repeated_words import mark_repeated_words
@@ -50,12 +50,12 @@ def test_the_same_keys_find_the_same_pairs(whole, n_added):
     records, compared = whole
     is_added = some(len(records), n_added)
     prepared = mark_repeated_words(prepare_all(records, None))
-    found = added_candidates(prepared, is_added, compared.report.keys)
+    found = find_added_candidates(prepared, is_added, compared.report.keys)
     expected = compared.pairs[is_added[compared.pairs].any(axis=1)]
     assert len(expected) > 5 * n_added
     assert np.array_equal(found, expected)
     narrower = [one._replace(limit=2, window=1) for one in compared.report.keys]
-    assert len(added_candidates(prepared, is_added, narrower)) < len(expected)
+    assert len(find_added_candidates(prepared, is_added, narrower)) < len(expected)
 
 
 def test_levels_are_those_of_one_comparison(table, whole):

@@ -6,7 +6,7 @@ import numpy as np
 
 import kolchin as kp
 from kolchin.comparison import compare
-from kolchin.comparison.plain_arrays import arrays_of, comparisons_of, flattened, made_again
+from kolchin.comparison.plain_arrays import arrays_of, comparisons_of, flatten, rebuild
 
 
 class Inner(NamedTuple):
@@ -25,9 +25,9 @@ class Outer(NamedTuple):
 def test_what_is_made_of_other_things_comes_back():
     inner = Inner(np.arange(3), ("a", "b"))
     whole = Outer(inner, None, (inner, inner._replace(names=())), (np.int64(2), 0.1))
-    arrays = flattened("x", whole)
+    arrays = flatten("x", whole)
     assert all(isinstance(one, np.ndarray) for one in arrays.values())
-    back = made_again(Outer, "x", arrays)
+    back = rebuild(Outer, "x", arrays)
     assert repr(back) == repr(whole._replace(couple=(2, 0.1)))
     assert (type(back.several[1]), back.couple) == (Inner, (2, 0.1))
 

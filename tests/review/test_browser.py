@@ -194,7 +194,7 @@ class Recount:
     def __init__(self, folder):
         self.folder, self.counted, self.held = folder, 0, 0.0
 
-    def waiting(self, answers):
+    def count_waiting(self, answers):
         return len(answers) - self.counted
 
     def count(self):

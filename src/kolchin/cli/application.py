@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 
 from kolchin.errors import KolchinError, SamplerError
 from kolchin.options import command_line
+from kolchin.sampling.run.endings import Ending
 
 EXIT_UNFINISHED = 1
 EXIT_FAULT = 2
@@ -101,11 +102,11 @@ def conclude(result: Any, directory: Path, quiet: bool) -> None:
         where = quote(str(directory))
         say(f"'kolchin entity {where} 0' shows an entity,")
         say(f"'kolchin golden {where}' writes golden records, one row an entity.")
-    if result.ended in ("time", "warm-up", "interrupted"):
+    if result.ended in (Ending.TIME, Ending.WARM_UP, Ending.INTERRUPTED):
         say(f"'kolchin resume {quote(str(directory))}' goes on from here.")
-    if result.ended == "warm-up":
+    if result.ended == Ending.WARM_UP:
         raise typer.Exit(EXIT_UNFINISHED)
-    if result.ended == "interrupted":
+    if result.ended == Ending.INTERRUPTED:
         raise typer.Exit(EXIT_INTERRUPTED)
 
 

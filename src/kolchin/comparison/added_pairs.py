@@ -29,7 +29,7 @@ LIMIT, WINDOW = 200, 2
 """Of keys that users gave, which may have found nothing before."""
 
 
-def added_candidates(
+def find_added_candidates(
     prepared: Sequence[PreparedField],
     is_added: NDArray[np.bool_],
     used: Sequence[KeyUse],
@@ -62,7 +62,7 @@ def _in_blocks(
     section: Section, is_added: NDArray[np.bool_], limit: int, window: int
 ) -> NDArray[np.int64]:
     """List the pairs of blocks that have an added record, packed as low * n_records + high."""
-    packed = _packed(section, is_added)
+    packed = _pack_added(section, is_added)
     records = fetch_held(section.store, ORDER)[packed & ((1 << section.shift) - 1)]
     packed >>= section.shift
     out = np.empty(int(count_pairs(packed, np.array([limit]), window)[0, 0]), dtype=np.int64)
@@ -70,7 +70,7 @@ def _in_blocks(
     return out[:n]
 
 
-def _packed(section: Section, is_added: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _pack_added(section: Section, is_added: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Return the blocks that may have an added record, as sections do, and the places in them."""
     store, key, rank = section.store, section.key, fetch_held(section.store, RANK)
     marked = np.zeros(MARKS + 1, dtype=bool)

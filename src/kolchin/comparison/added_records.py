@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kolchin.comparison.added_pairs import added_candidates, all_with_added
+from kolchin.comparison.added_pairs import all_with_added, find_added_candidates
 from kolchin.comparison.blocking.blocked_pairs import find_candidates
 from kolchin.comparison.blocking.pair_budget import merge_pairs
 from kolchin.comparison.comparing import prepare_tools
@@ -80,7 +80,7 @@ def _list_pairs(
     all_pairs = all(not one.limit and not one.window for one in known.report.keys)
     n_added, n_records = int(is_added.sum()), is_added.size
     if not all_pairs:
-        return added_candidates(prepared, is_added, known.report.keys, keys)
+        return find_added_candidates(prepared, is_added, known.report.keys, keys)
     if n_added * n_records <= MOST_WITH_ADDED:
         return all_with_added(is_added)
     work = work_here()

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin.comparison.pair_kernels.key_numbers import number_keys
+from kolchin.kernels.hashing import GOLDEN
 from kolchin.threads import call_over_ranges
 
 Numbers = NDArray[np.int32]
@@ -35,7 +36,7 @@ def find_distinct_rows(
         part = keys[first:last]
         for column in columns:
             part ^= column[first:last].astype(np.int64).view(np.uint64)
-            part *= np.uint64(0x9E3779B97F4A7C15)
+            part *= GOLDEN
             part ^= part >> np.uint64(32)
             part *= np.uint64(0xD6E8FEB86659FD93)
             part ^= part >> np.uint64(32)

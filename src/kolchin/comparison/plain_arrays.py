@@ -27,7 +27,7 @@ def arrays_of(comparisons: Comparisons) -> Arrays:
     arrays: Arrays = {}
     for name, value in vars(comparisons).items():
         if name not in OWN_WAY:
-            arrays |= flattened(name, value)
+            arrays |= flatten(name, value)
     pairs = comparisons.pairs
     n_larger = np.bincount(pairs[:, 0], minlength=len(comparisons.shows))
     return arrays | {
@@ -42,14 +42,14 @@ def comparisons_of(arrays: Mapping[str, NDArray[Any]], fields: Sequence[Field]) 
     smaller = np.repeat(np.arange(arrays["n_larger"].size, dtype=np.int32), arrays["n_larger"])
     parts = PairParts.of(np.column_stack([smaller, arrays["larger"]]), arrays["which"])
     values = {
-        name: made_again(kind, name, arrays)
+        name: rebuild(kind, name, arrays)
         for name, kind in get_type_hints(Comparisons).items()
         if name not in OWN_WAY
     }
     return Comparisons(fields=tuple(fields), parts=parts, **values)
 
 
-def flattened(name: str, value: Any) -> Arrays:
+def flatten(name: str, value: Any) -> Arrays:
     """Return a value as arrays whose names begin with its own; None has none."""
     if value is None:
         return {}
@@ -62,7 +62,7 @@ def flattened(name: str, value: Any) -> Arrays:
         return {f"{name}.{PLAIN}": np.frombuffer(json.dumps(value).encode(), dtype=np.uint8)}
     arrays: Arrays = {f"{name}.{NUMBER}": np.array(len(parts))}
     for part, own in parts.items():
-        arrays |= flattened(f"{name}.{part}", own)
+        arrays |= flatten(f"{name}.{part}", own)
     return arrays
 
 
@@ -77,8 +77,8 @@ def _parts(value: Any) -> dict[str, Any] | None:
     return None
 
 
-def made_again(kind: Any, name: str, arrays: Mapping[str, NDArray[Any]]) -> Any:
-    """Make a value of a type from what `flattened` returned."""
+def rebuild(kind: Any, name: str, arrays: Mapping[str, NDArray[Any]]) -> Any:
+    """Make a value of a type from what `flatten` returned."""
     if name in arrays:
         return arrays[name]
     if f"{name}.{PLAIN}" in arrays:
@@ -88,10 +88,10 @@ def made_again(kind: Any, name: str, arrays: Mapping[str, NDArray[Any]]) -> Any:
     classes = [one for one in (kind, *get_args(kind)) if _has_fields(one)]
     if classes and kind in (classes[0], classes[0] | None):
         hints = get_type_hints(classes[0])
-        values = {own: made_again(hints[own], f"{name}.{own}", arrays) for own in hints}
+        values = {own: rebuild(hints[own], f"{name}.{own}", arrays) for own in hints}
         return classes[0](**values)
     kinds = _kinds(kind, int(arrays[f"{name}.{NUMBER}"]))
-    return tuple(made_again(own, f"{name}.{k}", arrays) for k, own in enumerate(kinds))
+    return tuple(rebuild(own, f"{name}.{k}", arrays) for k, own in enumerate(kinds))
 
 
 def _has_fields(kind: Any) -> bool:

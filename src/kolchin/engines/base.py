@@ -52,7 +52,7 @@ class OnExecutor:
         """Return the result for each item, in order."""
         results: dict[int, Result] = {}
         while len(results) < len(items):
-            executor = self._running()
+            executor = self._ensure_executor()
             futures: dict[int, Future[Result]] = {}
             try:
                 for k, item in enumerate(items):
@@ -79,7 +79,7 @@ class OnExecutor:
             self._lose(executor, broken)
         return done
 
-    def _running(self) -> Executor:
+    def _ensure_executor(self) -> Executor:
         with self._lock:
             if self._executor is None:
                 self._executor = self._start()

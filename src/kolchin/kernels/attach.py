@@ -101,7 +101,7 @@ def attach_or_leave(
     partition: Partition,
     room: Room,
 ) -> None:
-    """Make the steps of ``attach_records``."""
+    """Make the steps, in the room that ``attach_records`` has made for them."""
     leaving, joining, members = request.leaving, request.joining, room.members
     n_leavers = leaving[1] - leaving[0] + leaving[3] - leaving[2]
     # The chance that a record leaves over the chance that it joins, but for the pairs' odds.

@@ -27,7 +27,7 @@ def score_histogram(
 def count_scores(
     data: Data, evidence: Evidence, lowest: float, width: float, counts: Int64s
 ) -> None:
-    """Do what ``score_histogram`` says."""
+    """Count pairs in the bins that ``score_histogram`` has made."""
     n_records = data.codes.shape[0]
     for i in range(n_records):
         for j in range(i + 1, n_records):
@@ -47,7 +47,7 @@ def pairs_above(data: Data, evidence: Evidence, lowest: float, n_pairs: int) -> 
 
 @lean
 def list_above(data: Data, evidence: Evidence, lowest: float, found: Int32s) -> int:
-    """Do what ``pairs_above`` says; return how many there are."""
+    """Write the pairs that ``pairs_above`` returns; return how many there are."""
     k = 0
     n_records = data.codes.shape[0]
     for i in range(n_records):
@@ -109,7 +109,7 @@ def pair_scores(data: Data, evidence: Evidence, pairs: Int32s) -> Floats:
 
 @lean
 def score_pairs(data: Data, evidence: Evidence, pairs: Int32s, scores: Floats) -> None:
-    """Do what ``pair_scores`` says; it is quickest if pairs come in order."""
+    """Write what ``pair_scores`` returns; it is quickest if pairs come in order."""
     place = 0
     for k in range(pairs.shape[0]):
         i, j = pairs[k, 0], pairs[k, 1]

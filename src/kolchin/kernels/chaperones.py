@@ -173,7 +173,7 @@ def make_moves(
     partition: Partition,
     scratch: Scratch,
 ) -> int:
-    """Make the moves of ``make_chaperones_moves``."""
+    """Make the moves, in the room that ``make_chaperones_moves`` has made for them."""
     compared = evidence.ratio.size > 0
     constrained = data.source.size > 0
     answered = data.answers.starts.size > 0

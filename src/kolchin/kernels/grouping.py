@@ -76,7 +76,7 @@ def bounded_groups(n_records: int, pairs: Int32s, order: Int64s, largest: int) -
 
 @lean
 def join_groups(pairs: Int32s, order: Int64s, largest: int, group: Int64s, size: Int64s) -> None:
-    """Do what ``bounded_groups`` says: a forest whose roots are the smallest records."""
+    """Join what ``bounded_groups`` returns: a forest whose roots are the smallest records."""
     for k in order:
         i, j = root_of(group, pairs[k, 0]), root_of(group, pairs[k, 1])
         if i != j and size[i] + size[j] <= largest:

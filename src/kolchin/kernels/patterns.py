@@ -42,7 +42,7 @@ def draw_exemplars(
     inside: Int64s,
     sums: Floats,
 ) -> float:
-    """Do what ``count_patterns`` says."""
+    """Draw and count, in the arrays that ``count_patterns`` has made."""
     total = 0.0
     stop = 0
     n_patterns = evidence.ratio.size

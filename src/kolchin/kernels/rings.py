@@ -83,7 +83,7 @@ def walk_rings(
     sizes: Int32s,
     leaving: Int32s,
 ) -> tuple[int, int, int]:
-    """Do what ``grouped`` says; return how many members, clusters and leaving records there are."""
+    """Write what ``grouped`` returns; return how many members, clusters and leaving there are."""
     k, n_clusters, n_leaving = 0, 0, 0
     for place in range(seen.size):
         start = record_at(within, place)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin import kernels
+from kolchin.kernels.hashing import GOLDEN
 from kolchin.parameters import FloatArray
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def hash_fields(codes: NDArray[np.int32], fields: tuple[int, ...]) -> NDArray[np
     """Hash some fields of each record; a record that lacks one gets a key of its own."""
     key = np.zeros(codes.shape[0], dtype=np.uint64)
     for f in fields:
-        key = (key ^ (codes[:, f].astype(np.uint64) + np.uint64(1))) * np.uint64(0x9E3779B97F4A7C15)
+        key = (key ^ (codes[:, f].astype(np.uint64) + np.uint64(1))) * GOLDEN
         key ^= key >> np.uint64(29)
     lacking = (codes[:, list(fields)] < 0).any(axis=1)
     key[lacking] = np.flatnonzero(lacking)

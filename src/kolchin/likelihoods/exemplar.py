@@ -232,8 +232,10 @@ class Exemplar(PatternEvidence):
         tau = values["tau"].copy()
         records, n_wrong = np.zeros(tau.size), kept.n_wrong.astype(float)
         chances = error_counts.count_chances(wrong)
-        given = kept.seen, kept.wrong, kept.number, chances, tau, np.exp(log_odds)
-        draw_hidden_errors(rng, *given, records, n_wrong)
+        seen, wrong_seen, number = kept.seen, kept.wrong, kept.number
+        draw_hidden_errors(
+            rng, seen, wrong_seen, number, chances, tau, np.exp(log_odds), records, n_wrong
+        )
         first = self.offsets[:-1]
         right_weights = self.weights[first]
         wrong_weights = np.add.reduceat(self.weights, first) - right_weights

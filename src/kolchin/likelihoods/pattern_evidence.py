@@ -184,8 +184,10 @@ class PatternEvidence(ComparedPatterns):
 
     def _class_weights(self, values: Values, vectors: NDArray[np.int32]) -> FloatArray:
         """Return the chances of vectors of levels by class, but for what it replaces."""
-        given = self._replaced, self._rho(values), values["m"], self._tilts(values), self.offsets
-        result: FloatArray = class_weights(vectors, *given)
+        rho, tilts = self._rho(values), self._tilts(values)
+        result: FloatArray = class_weights(
+            vectors, self._replaced, rho, values["m"], tilts, self.offsets
+        )
         return result
 
     def _merge_alike(self, step: float = STEP, margin: float = DECIDED) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin.comparison import Comparisons
-from kolchin.comparison.plain_arrays import Arrays, flattened, made_again
+from kolchin.comparison.plain_arrays import Arrays, flatten, rebuild
 from kolchin.likelihoods.compared_patterns import AsCompared
 from kolchin.likelihoods.dependence import Dependence
 from kolchin.likelihoods.exemplar import Exemplar
@@ -21,8 +21,8 @@ def arrays_of(compared: Exemplar) -> Arrays:
     assert compared.dependence is not None
     assert compared._as_compared is not None
     arrays = {name.strip("_"): getattr(compared, name) for name in WHOLE}
-    arrays |= flattened("as_compared", compared._as_compared)
-    arrays |= flattened("dependence", compared.dependence)
+    arrays |= flatten("as_compared", compared._as_compared)
+    arrays |= flatten("dependence", compared.dependence)
     return arrays
 
 
@@ -45,6 +45,6 @@ def exemplar_of(arrays: Mapping[str, NDArray[Any]], comparisons: Comparisons) ->
     for name in WHOLE:
         setattr(made, name, arrays[name.strip("_")])
     made.n_patterns = made._number.size
-    made._as_compared = made_again(AsCompared, "as_compared", arrays)
-    made._depend(made_again(Dependence, "dependence", arrays))
+    made._as_compared = rebuild(AsCompared, "as_compared", arrays)
+    made._depend(rebuild(Dependence, "dependence", arrays))
     return made

@@ -104,11 +104,11 @@ def _has_converged(posterior: "Posterior | Traces", effort: Effort) -> bool:
     """Tell whether R-hat and effective sample size of K and delta are good enough."""
     return all(
         rhat < effort.max_rhat and ess >= effort.min_ess
-        for rhat, ess, _ in map(measure_convergence, _monitored(posterior))
+        for rhat, ess, _ in map(measure_convergence, _select_monitored(posterior))
     )
 
 
-def _monitored(posterior: "Posterior | Traces") -> tuple[FloatArray, FloatArray]:
+def _select_monitored(posterior: "Posterior | Traces") -> tuple[FloatArray, FloatArray]:
     """Return K and the tied delta, (chain, draw) each."""
     n_clusters = posterior.statistics["n_clusters"]
     return n_clusters, posterior.parameters["delta"].reshape(n_clusters.shape)
@@ -116,7 +116,7 @@ def _monitored(posterior: "Posterior | Traces") -> tuple[FloatArray, FloatArray]
 
 def measure(run: Run, posterior: "Posterior", truth: ArrayLike) -> RunResult:
     """Summarise a posterior as table 1 and figure 2 do."""
-    n_clusters, delta = _monitored(posterior)
+    n_clusters, delta = _select_monitored(posterior)
     (rhat_k, ess_k, _), (rhat_delta, ess_delta, _) = map(measure_convergence, (n_clusters, delta))
     estimate = evaluate(posterior.point_estimate("paper"), truth)
     rates = score_pairs_by_draw(posterior, truth)

@@ -107,18 +107,18 @@ class _Search:
         """Return the best partition from all starts."""
         best = start
         for labels in self._best_draws():
-            best = self.better_of(best, labels)
+            best = self.choose_better(best, labels)
         best = self._improve(best)
         if int(np.sum(self.drawn.sizes**2)) > SINGLETONS_BUDGET:
             return best
-        other = self.better_of(best, self.descend(np.arange(start.size)))
+        other = self.choose_better(best, self.descend(np.arange(start.size)))
         return best if np.array_equal(best, other) else self._improve(other)
 
     def _improve(self, labels: Labels) -> Labels:
         """Descend; where that leads to what is forbidden, keep the clusters as they are."""
         lower = self.descend(labels)
         is_free = not self.sources.size and self.certain.is_empty
-        return lower if is_free else self.better_of(labels, lower)
+        return lower if is_free else self.choose_better(labels, lower)
 
     def compute_expected(self, labels: Labels) -> float:
         """Return the expected loss of a partition."""
@@ -126,7 +126,7 @@ class _Search:
         total += self.weights @ self.value[self.drawn.sizes]
         return max(float(total), 0.0) / self.scale
 
-    def better_of(self, one: Labels, two: Labels) -> Labels:
+    def choose_better(self, one: Labels, two: Labels) -> Labels:
         """Return, in each block of the join of two partitions, the one with the lower loss."""
         from kolchin.posterior.summary_kernels.connected_sets import join_partitions
         from kolchin.posterior.summary_kernels.losses import choose_blocks
@@ -164,11 +164,11 @@ class _Search:
         losses: NDArray[np.float64] = sum_block_losses(
             labels, blocks, drawn.members, drawn.offsets, self.weights, self.value
         )
-        losses[blocks[self._clashing(labels)]] = np.inf
+        losses[blocks[self._find_clashing(labels)]] = np.inf
         losses[blocks[self.certain.find_broken(labels)]] = np.inf
         return losses
 
-    def _clashing(self, labels: Labels) -> NDArray[np.int64]:
+    def _find_clashing(self, labels: Labels) -> NDArray[np.int64]:
         """Return records whose source occurs twice in their cluster, one of them for each."""
         known = np.flatnonzero(self.sources >= 0)
         cells = labels[known] * (int(self.sources.max(initial=0)) + 1) + self.sources[known]

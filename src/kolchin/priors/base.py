@@ -142,10 +142,10 @@ class Prior(ABC):
         hypers = self.hypers(counts.n_records)
         for name in filter(lambda name: is_sampled(hypers[name]), hypers):
             if names is None or name in names:
-                values = self._sliced(rng, name, hypers, values, counts)
+                values = self._slice(rng, name, hypers, values, counts)
         return dict(values)
 
-    def _sliced(
+    def _slice(
         self,
         rng: np.random.Generator,
         name: str,

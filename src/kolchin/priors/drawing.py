@@ -165,7 +165,7 @@ def _split(rng: np.random.Generator, n_clusters: int, log_mu: FloatArray) -> Int
 
     def power(k: int) -> FloatArray:
         if k not in powers:
-            powers[k] = _convolved(power(k // 2), power(k - k // 2))
+            powers[k] = _convolve(power(k // 2), power(k - k // 2))
         return powers[k]
 
     sizes = np.empty(n_clusters, dtype=np.int64)
@@ -185,7 +185,7 @@ def _split(rng: np.random.Generator, n_clusters: int, log_mu: FloatArray) -> Int
     return sizes
 
 
-def _convolved(left: FloatArray, right: FloatArray) -> FloatArray:
+def _convolve(left: FloatArray, right: FloatArray) -> FloatArray:
     """Convolve two sequences, cut to their length."""
     n = left.size
     if n <= DIRECT_UP_TO:

@@ -209,7 +209,7 @@ def resolve(
         # Before anything is compared: answers that cannot hold are refused.
         said = UserAnswers(same, different, answer_error)
         sources = number_sources(given.source).astype(np.int32) if one_per_source else NO_SOURCES
-        settings = settings.knowing(read_known(said, given, sources))
+        settings = settings.with_known(read_known(said, given, sources))
         watch.begin("comparing")
         # Before results are written over: a model refuses what it cannot use.
         model = _build_model(settings, given, display, watch, work)
@@ -277,14 +277,14 @@ def resume(
         reviewed = read_reviewed(directory.path, given.ids)
         if reviewed.known != settings.reviewed:
             display.say(reviewed.words())
-            settings = settings.reviewing(reviewed.known, directory.header()["kept"] > 0)
+            settings = settings.with_reviewed(reviewed.known, directory.header()["kept"] > 0)
             directory.ask({**asked, "settings": settings.to_json()})
         elif draws is not None:
             _check_more(directory, draws)
         if draws is not None:
             Settings.check(settings.prior, 1.0, True, 1, draws, 1, time_limit)
             asked_until_enough = settings.draws is None
-            settings = settings.drawing(draws)
+            settings = settings.with_draws(draws)
             if not asked_until_enough:  # else the number is for this call alone
                 directory.ask({**asked, "settings": settings.to_json()})
         kept = directory.read_likelihood(given.records) if work is None else None

@@ -74,7 +74,7 @@ class RunRecount:
         self._reviewed: Counter[tuple[Any, ...]] | None = None
         self._rows: dict[str, int] = {}
 
-    def waiting(self, answers: Sequence[Answer]) -> int:
+    def count_waiting(self, answers: Sequence[Answer]) -> int:
         """Return how many answers the run does not know yet, or that were taken back since."""
         from kolchin.resolution.running.directory import RunDirectory
         from kolchin.resolution.running.settings import Settings

@@ -24,6 +24,7 @@ from kolchin.resolution.running.settings import AUTO, check_cores, choose_limit
 from kolchin.resolution.tables.changed_rows import ChangedTable, ChangeRequest, change_table
 from kolchin.resolution.tables.entity_numbers import EarlierEntities
 from kolchin.resolution.tables.input_table import InputTable
+from kolchin.sampling.run.endings import Ending
 from kolchin.sampling.updating import updated
 from kolchin.threads import limit_cores
 
@@ -50,7 +51,7 @@ def update(
     progress: bool | None = None,
 ) -> "Result":
     """Let new records join a result; see :meth:`kolchin.Result.update`."""
-    if result.ended == "warm-up":
+    if result.ended == Ending.WARM_UP:
         raise DataError("The run was stopped during warm-up: resume it before records are added.")
     directory = None if out is None else RunDirectory(Path(out))
     if directory is not None:
@@ -110,7 +111,7 @@ def _draw_given_parameters(
     posterior = updated(result.posterior, model, row_before, row_before < 0, stream)
     seconds = {"comparing": compared - began, "sampling": time.monotonic() - compared}
     base = result._base_model
-    made = Result(given, settings, posterior, "updated", seconds, model)
+    made = Result(given, settings, posterior, Ending.UPDATED, seconds, model)
     made.__dict__["_base_model"] = base
     if directory is not None:
         made.directory = directory.path

@@ -15,7 +15,7 @@ Queues = dict[str, list[Question]]
 class Recount(Protocol):
     """What knows the run: how many answers it does not know yet, and how to tell it."""
 
-    def waiting(self, answers: Sequence[Answer]) -> int:
+    def count_waiting(self, answers: Sequence[Answer]) -> int:
         """Return how many answers do not count yet."""
 
     def count(self) -> tuple[ReviewContent, Queues]:
@@ -58,5 +58,5 @@ class AnswerCounting:
 
     def state(self, answers: Sequence[Answer]) -> dict[str, Any]:
         """Return how many answers wait, and whether they are being counted."""
-        waiting = 0 if self.works else self.recount.waiting(answers)
+        waiting = 0 if self.works else self.recount.count_waiting(answers)
         return {"waiting": waiting, "works": self.works, "fault": self.fault}

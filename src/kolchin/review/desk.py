@@ -78,7 +78,7 @@ class ReviewDesk:
                 "columns": {"used": self.content.used, "unused": self.content.unused},
                 "queues": [self._progress(name) for name in self.queues],
                 "round": self.round,
-                "counting": self._counting(),
+                "counting": self._report_counting(),
             }
 
     def count(self) -> dict[str, Any]:
@@ -134,7 +134,7 @@ class ReviewDesk:
                 "question": self._show_question(number, question),
                 "next": self._next(queue, number),
                 "progress": self._progress(queue),
-                "counting": self._counting(),
+                "counting": self._report_counting(),
             }
 
     def undo(
@@ -157,10 +157,10 @@ class ReviewDesk:
                 "queue": queue,
                 "question": self._show_question(number, question),
                 "progress": self._progress(queue),
-                "counting": self._counting(),
+                "counting": self._report_counting(),
             }
 
-    def _counting(self) -> dict[str, Any] | None:
+    def _report_counting(self) -> dict[str, Any] | None:
         return None if self.counting is None else self.counting.state(self.file.answers)
 
     def _refresh(self) -> None:

@@ -50,7 +50,7 @@ def make_application(desk: ReviewDesk, token: str) -> "Starlette":
 
     def guarded(work: "Callable[[Request], Any]") -> "Callable[[Request], Any]":
         async def endpoint(request: "Request") -> "Response":
-            return await _answered(work, request, token)
+            return await _respond(work, request, token)
 
         return endpoint
 
@@ -93,7 +93,7 @@ def make_application(desk: ReviewDesk, token: str) -> "Starlette":
     return Starlette(routes=routes, middleware=[trusted])
 
 
-async def _answered(work: "Callable[[Request], Any]", request: "Request", token: str) -> "Response":
+async def _respond(work: "Callable[[Request], Any]", request: "Request", token: str) -> "Response":
     """Return what was asked for, to those who know the address; faults in words."""
     from starlette.responses import JSONResponse, PlainTextResponse, Response
 

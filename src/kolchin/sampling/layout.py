@@ -7,13 +7,16 @@ is for speed: clusters that reach outside their shard wait for a round in which 
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, NewType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kolchin import kernels
 from kolchin.parameters import FloatArray, IntArray
+
+Places = NewType("Places", NDArray[np.int32])
+"""Where records are in the order of a layout: other numbers than the records' own."""
 
 SMALLEST_SHARDED = 50_000
 """Smaller tables are one block: their sampler knows all clusters, and integrates more out."""
@@ -106,19 +109,18 @@ class Layout(NamedTuple):
         order = rng.permutation(self.n_blocks).tolist()
         return [self.shard(*sorted(order[k : k + 2])) for k in range(0, len(order), 2)]
 
-    def blocks_of(self, places: NDArray[np.int32]) -> IntArray:
+    def blocks_of(self, places: Places) -> IntArray:
         """Return the block of each place."""
         blocks: IntArray = np.searchsorted(self.bounds, places, side="right") - 1
         return blocks
 
-    def to_places(self, pairs: NDArray[np.int32]) -> NDArray[np.int32]:
+    def to_places(self, pairs: NDArray[np.int32]) -> Places:
         """Return pairs of records as pairs of places, the smaller first."""
         if self.order is None:
-            return pairs
+            return Places(pairs)
         place = np.empty(self.order.size, dtype=np.int32)
         place[self.order] = np.arange(self.order.size, dtype=np.int32)
-        moved: NDArray[np.int32] = np.sort(place[pairs], axis=1)
-        return moved
+        return Places(np.sort(place[pairs], axis=1))
 
 
 def lay_out(

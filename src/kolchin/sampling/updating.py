@@ -200,7 +200,7 @@ class _Redrawing:
 
     def _settle(self, state: State) -> tuple[State, Schedule]:
         """Find the typical set, and learn which pairs are undecided."""
-        observed = ObservedPairs(self.pairs)
+        observed = ObservedPairs(self.problem.layout.to_places(self.pairs))
         schedule = self._learn(state, observed)
         for step in range(1, FIRST_STEPS + 1):
             state = self._step(schedule, state)

@@ -214,7 +214,7 @@ def test_chance_falls_on_beyond_what_can_be_counted():
     tail = SimilarityTail(np.concatenate([scores.astype(np.float32), links]), n_records)
     cuts = np.array([0.1, 0.3, 0.5, 0.7, 0.9])
     # By chance exp(-9) of the pairs reach 0.9; with the links it is twice as many.
-    assert np.log(tail.reaching(cuts)) == pytest.approx(-10 * cuts, abs=0.8)
+    assert np.log(tail.estimate_reaching(cuts)) == pytest.approx(-10 * cuts, abs=0.8)
     assert tail.levels((0.9, 0.5, 0.1)).sum() == pytest.approx(1)
 
 

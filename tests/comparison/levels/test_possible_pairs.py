@@ -30,7 +30,7 @@ def test_counts_by_hand(seed):
     possible, pairs = Possible(n, sources), possible_by_hand(sources)
     agreeing = [[sum(c[i] == c[j] == form for i, j in pairs) for form in range(4)] for c in codes]
     for of_field, counts in zip(codes, agreeing, strict=True):
-        assert possible.agreeing(of_field, 4).tolist() == counts
+        assert possible.count_agreeing(of_field, 4).tolist() == counts
     both = sum(all(c[i] == c[j] >= 0 for c in codes) for i, j in pairs)
     assert count_agreeing_pairs(codes, rng, possible)[0, 1] == both
     every = np.column_stack(np.triu_indices(n, 1))

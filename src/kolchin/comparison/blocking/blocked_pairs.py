@@ -254,18 +254,18 @@ class KeySelection:
 
         That are the most telling ones, or those that are named.
         """
-        named = [f for f, one in enumerate(self.prepared) if _beside(one) in names]
+        named = [f for f, one in enumerate(self.prepared) if _name_neighbours(one) in names]
         for field in named if names else _rank_by_telling(self.prepared)[:MOST_ORDERS]:
             one = self.prepared[field]
             order = order_records(list(self.prepared), field)
             places = order[one.codes[order] >= 0].astype(np.int32)
             self.shelf.put(f"neighbours-{field}", places)
             column = f"neighbours-{field}"
-            key = Key(_beside(one), (column,), places.size, window=NEIGHBOURS)
+            key = Key(_name_neighbours(one), (column,), places.size, window=NEIGHBOURS)
             yield key, Cost(NEIGHBOURS * places.size, 1, NEIGHBOURS, 0, 0)
 
 
-def _beside(one: PreparedField) -> str:
+def _name_neighbours(one: PreparedField) -> str:
     """Return the name of the key of records that come one after the other."""
     return f"neighbours by {one.field.column}"
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from kolchin.comparison.blocking.blocking_features import BlockingFeature
 from kolchin.comparison.pair_kernels.blocks import count_pairs
+from kolchin.kernels.hashing import GOLDEN
 from kolchin.store import Store
 from kolchin.workplace import Workplace, fetch_held
 
@@ -63,7 +64,7 @@ class Key(NamedTuple):
         for array in arrays:
             neither |= array < 0
             mixed ^= array.astype(np.uint64)
-            mixed *= np.uint64(0x9E3779B97F4A7C15)
+            mixed *= GOLDEN
             mixed ^= mixed >> np.uint64(29)
         blocks = (mixed >> np.uint64(1)).view(np.int64)
         blocks[neither] = -1
@@ -172,7 +173,7 @@ def hash_blocks(blocks: NDArray[np.int64], bits: int) -> NDArray[np.int64]:
     Records of no block stay negative. Very seldom two blocks become one.
     """
     mixed = blocks.astype(np.uint64)
-    mixed *= np.uint64(0x9E3779B97F4A7C15)
+    mixed *= GOLDEN
     mixed ^= mixed >> np.uint64(32)
     mixed *= np.uint64(0xD6E8FEB86659FD93)
     mixed >>= np.uint64(64 - bits)

@@ -10,6 +10,7 @@ from kolchin.comparison.kinds.base import Codes
 from kolchin.comparison.kinds.preparing import PreparedField
 from kolchin.comparison.kinds.strings import Letters, encode_letters
 from kolchin.comparison.text_kernels.min_hashes import lower_hashes, write_least_hashes
+from kolchin.kernels.hashing import GOLDEN
 from kolchin.threads import call_over_ranges
 
 Q = 3
@@ -87,7 +88,7 @@ def _number_blocks(least: NDArray[np.uint32]) -> NDArray[np.int64]:
     """Make one number of the hashes of a band; -1 for records without text."""
     mixed = np.zeros(len(least), dtype=np.uint64)
     for column in least.T:
-        mixed = (mixed ^ column) * np.uint64(0x9E3779B97F4A7C15)
+        mixed = (mixed ^ column) * GOLDEN
         mixed ^= mixed >> np.uint64(32)
     blocks = (mixed >> np.uint64(1)).astype(np.int64)
     blocks[least[:, 0] == EMPTY] = -1

@@ -65,7 +65,7 @@ def bands_among(prepared: PreparedField, possible: Possible) -> Bands:
         return make_bands(prepared.counts)
     n = max(int(prepared.counts.sum()), 1)
     share = possible.share(prepared.codes >= 0)
-    agreeing = possible.agreeing(prepared.codes, prepared.counts.size)
+    agreeing = possible.count_agreeing(prepared.codes, prepared.counts.size)
     return make_bands(prepared.counts, (2 * agreeing / share + prepared.counts) / n**2)
 
 
@@ -190,6 +190,6 @@ def count_agreeing_pairs(
         couples = np.full(n_counted, -1, dtype=np.int32)
         numbers = codes[f][both].astype(np.int64) * width + codes[g][both]
         kept, couples[both] = np.unique(numbers, return_inverse=True)
-        pairs = possible.agreeing(couples, kept.size)
+        pairs = possible.count_agreeing(couples, kept.size)
         result[f, g] = result[g, f] = scale * float(pairs.sum())
     return result

@@ -49,12 +49,13 @@ class Possible(NamedTuple):
         result: NDArray[np.bool_] = (one < 0) | (one != other)
         return result
 
-    def agreeing(self, codes: Codes, n_forms: int) -> Floats:
+    def count_agreeing(self, codes: Codes, n_forms: int) -> Floats:
         """Count the possible pairs that agree on each form.
 
-        >>> Possible.of(4).agreeing(np.array([0, 0, 0, -1]), 1).tolist()
+        >>> Possible.of(4).count_agreeing(np.array([0, 0, 0, -1]), 1).tolist()
         [3.0]
-        >>> Possible.of(4, np.array([0, 0, 1, 1])).agreeing(np.array([0, 0, 0, -1]), 1).tolist()
+        >>> two_sources = Possible.of(4, np.array([0, 0, 1, 1]))
+        >>> two_sources.count_agreeing(np.array([0, 0, 0, -1]), 1).tolist()
         [2.0]
         """
         shown = codes >= 0
@@ -74,7 +75,7 @@ class Possible(NamedTuple):
         n = int(shows.sum())
         if self.is_all or n < 2:
             return 1.0
-        possible = self.agreeing(np.where(shows, 0, -1).astype(np.int32), 1)[0]
+        possible = self.count_agreeing(np.where(shows, 0, -1).astype(np.int32), 1)[0]
         return max(float(possible), 1.0) / (n * (n - 1) / 2)
 
     @property

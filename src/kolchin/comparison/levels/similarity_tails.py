@@ -51,7 +51,7 @@ class SimilarityTail:
         place = int(np.clip((1 - share) * self.ordered.size, 0, self.ordered.size - 1))
         return float(self.ordered[place])
 
-    def reaching(self, cuts: Floats) -> Floats:
+    def estimate_reaching(self, cuts: Floats) -> Floats:
         """Return the share of unrelated pairs that reach each of some similarities."""
         n_pairs = max(self.ordered.size, 1)
         seen = 1 - np.searchsorted(self.ordered, cuts, side="left") / n_pairs
@@ -61,7 +61,7 @@ class SimilarityTail:
 
     def levels(self, cuts: tuple[float, ...]) -> Floats:
         """Return the share of pairs in each level that cuts divide, the nearest first."""
-        reaching = np.append(self.reaching(np.asarray(cuts, dtype=float)), 1.0)
+        reaching = np.append(self.estimate_reaching(np.asarray(cuts, dtype=float)), 1.0)
         shares = np.diff(np.maximum.accumulate(reaching), prepend=0.0)
         result: Floats = np.maximum(shares, LEAST_SHARE)
         return result

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from kolchin.kernels.compiling import compiled
+from kolchin.kernels.hashing import GOLDEN, STIRRING
 
 
 @compiled
@@ -14,8 +15,8 @@ def sample_keys(keys: Any, share: float) -> Any:
     below = np.uint64(share * 2**24)
     n = 0
     for k in range(keys.size):
-        mixed = np.uint64(keys[k]) * np.uint64(0x9E3779B97F4A7C15)
-        mixed = (mixed ^ (mixed >> np.uint64(31))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = np.uint64(keys[k]) * GOLDEN
+        mixed = (mixed ^ (mixed >> np.uint64(31))) * STIRRING
         if mixed >> np.uint64(40) < below:
             result[n] = keys[k]
             n += 1
@@ -26,7 +27,7 @@ def sample_keys(keys: Any, share: float) -> Any:
 def find_slot(table: Any, key: int) -> Any:
     """Return where a key is in a table of a power of two entries, or where it belongs."""
     mask = np.uint64(table.size - 1)
-    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = np.uint64(key) * GOLDEN
     slot = (mixed ^ (mixed >> np.uint64(32))) & mask
     while table[slot] >= 0 and table[slot] != key:
         slot = (slot + np.uint64(1)) & mask

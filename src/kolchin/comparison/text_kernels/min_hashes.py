@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from kolchin.kernels.compiling import compiled
+from kolchin.kernels.hashing import GOLDEN, STIRRING
 
 
 @compiled
@@ -23,8 +24,8 @@ def write_least_hashes(
             for j in range(i, min(i + q, last)):
                 gram = (gram ^ np.uint64(letters[j])) * np.uint64(1099511628211)
             for h in range(seeds.size):
-                mixed = (gram ^ seeds[h]) * np.uint64(0x9E3779B97F4A7C15)
-                mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+                mixed = (gram ^ seeds[h]) * GOLDEN
+                mixed = (mixed ^ (mixed >> np.uint64(29))) * STIRRING
                 value = np.uint32(mixed >> np.uint64(32))
                 out[k, h] = min(out[k, h], value)
 

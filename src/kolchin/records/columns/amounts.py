@@ -60,13 +60,13 @@ def read_amounts(values: pl.Series) -> Read | None:
     if times.is_not_null().mean() >= TIMES:  # type: ignore[operator]
         numbers = _lengths_of_time(texts, times)
     else:
-        numbers = _beside_words(texts)
+        numbers = _read_beside_words(texts)
     if numbers.is_not_null().mean() < ENOUGH:  # type: ignore[operator]
         return None
     return Read(_whole_years(texts, numbers), bool(plain.all()))
 
 
-def _beside_words(texts: pl.Series) -> pl.Series:
+def _read_beside_words(texts: pl.Series) -> pl.Series:
     """Read numbers that stand alone, or beside one of a few words."""
     texts = texts.str.replace_all(THOUSANDS, "$1$2$3.$4")
     groups = texts.str.extract_groups(AMOUNT).struct.unnest()

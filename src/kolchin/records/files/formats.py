@@ -74,7 +74,7 @@ def _find_kind(path: Path, findings: FaultsAndNotes) -> str | None:
     elif kind not in KINDS and path.suffix.lower() == ".zip":
         return _kind_inside(path, findings)
     elif kind not in KINDS:
-        findings.fault(_unknown(path.name, str(path)))
+        findings.fault(_describe_unknown(path.name, str(path)))
     else:
         return kind
     return None
@@ -93,11 +93,11 @@ def _kind_inside(path: Path, findings: FaultsAndNotes) -> str | None:
     elif kind in KINDS:
         return kind
     else:
-        findings.fault(_unknown(names[0] if names else path.name, str(path)))
+        findings.fault(_describe_unknown(names[0] if names else path.name, str(path)))
     return None
 
 
-def _unknown(name: str, path: str) -> str:
+def _describe_unknown(name: str, path: str) -> str:
     """Say of a file that its kind is not known, and what to do."""
     inside = "" if path.endswith(name) else f" has {name!r} in it, which"
     return (

@@ -243,7 +243,7 @@ def _make_table(
         values = column.texts.gather(rows).to_list()
         chances: list[float | None] = pl.Series(cells.chances[name]).fill_nan(None).to_list()
         records = given.ids.gather(rows).to_list()
-        for number, value in rules.overridden(name, given, labels).items():
+        for number, value in rules.list_overrides(name, given, labels).items():
             values[number], chances[number], records[number] = value, 1.0, None
         told = f"{name}_value" if name in OWN else name
         result[told] = pl.Series(values, dtype=pl.String)

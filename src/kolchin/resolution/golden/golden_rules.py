@@ -111,7 +111,7 @@ class GoldenRules:
         own = {EVERY, *given.records.names}
         return list(dict.fromkeys(name for name in named if name not in own))
 
-    def overridden(
+    def list_overrides(
         self, field: str, given: InputTable, labels: NDArray[np.int64]
     ) -> dict[int, str | None]:
         """Return the values that were set, by entity."""

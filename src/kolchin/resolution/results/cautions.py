@@ -13,6 +13,7 @@ from kolchin.options import option
 from kolchin.posterior import Posterior
 from kolchin.records import Records
 from kolchin.report.wording import NOT_CONVERGED
+from kolchin.sampling.run.endings import Ending
 
 OPEN = (0.1, 0.9)
 """Pairs whose probability lies between are open questions."""
@@ -117,7 +118,7 @@ def list_cautions(
 
     ``weak`` says that the fields cannot outweigh the odds against a link, where that is so.
     """
-    if summary["ended"] == "warm-up":  # what else there is to say would be about nothing
+    if summary["ended"] == Ending.WARM_UP:  # what else there is to say would be about nothing
         return _describe_unsettled(summary)
     return [
         *_describe_unsettled(summary),
@@ -157,7 +158,7 @@ def find_families(
 
 def _describe_unsettled(summary: Mapping[str, Any]) -> list[str]:
     """Say that chains were still on their way when time was up, or have not agreed yet."""
-    if summary["ended"] == "warm-up":
+    if summary["ended"] == Ending.WARM_UP:
         return [
             "This is provisional: the time limit was reached while chains were still on their way, "
             "so that neither the entities nor how sure they are can be relied on. Resume the run, "

@@ -43,6 +43,7 @@ from kolchin.resolution.running.settings import Settings
 from kolchin.resolution.tables.entity_numbers import number_entities
 from kolchin.resolution.tables.input_table import InputTable
 from kolchin.resolution.tables.truth_table import read_truth
+from kolchin.sampling.run.endings import Ending
 from kolchin.workplace import Workplace
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class Result:
             InputTable.load(directory.posterior),
             Settings.from_json(asked["settings"]),
             directory.draws(),
-            _describe_end(header["ended"], asked),
+            _find_ending(header["ended"], asked),
             seconds,
             directory=Path(path),
         )
@@ -460,11 +461,11 @@ class Result:
         )
 
 
-def _describe_end(ended: str, asked: Mapping[str, Any]) -> str:
-    """Say why a run has ended that may have had records added."""
+def _find_ending(ended: str, asked: Mapping[str, Any]) -> Ending:
+    """Find why a run has ended that may have had records added."""
     if asked.get("updated"):
-        return "updated"
-    return "time" if ended == "stopped" else ended
+        return Ending.UPDATED
+    return Ending.TIME if ended == Ending.STOPPED else Ending(ended)
 
 
 def _put_ids(table: pl.DataFrame, numbers: IntArray) -> pl.DataFrame:

@@ -6,6 +6,7 @@ from kolchin.resolution.results.cautions import find_doubts, list_cautions
 from kolchin.resolution.results.comparison_summary import summarise_candidates, summarise_dependence
 from kolchin.resolution.results.outweighed_fields import describe_too_weak
 from kolchin.resolution.results.summary import make_finite
+from kolchin.sampling.run.endings import Ending
 
 if TYPE_CHECKING:
     from kolchin.resolution.results.result import Result
@@ -28,7 +29,7 @@ def summarise_result(result: "Result") -> dict[str, Any]:
         one_per_source=result._settings.one_per_source,
         weak=describe_too_weak(result._model),
     )
-    open_pairs = [] if result.ended == "warm-up" else find_doubts(result._pairs, comparisons)
+    open_pairs = [] if result.ended == Ending.WARM_UP else find_doubts(result._pairs, comparisons)
     whole["doubts"] = [{**doubt._asdict(), "sentence": doubt.sentence()} for doubt in open_pairs]
     whole["draws"] = result.posterior.n_draws
     whole["moves"] = result.posterior.settings.get("moves", [])

@@ -12,19 +12,20 @@ from kolchin.posterior.scores import summarise_spread
 from kolchin.posterior.size_statistics import count_sizes_by_draw
 from kolchin.posterior.traces import TraceSource
 from kolchin.report.wording import write_counted
+from kolchin.sampling.run.endings import Ending
 
 MONITORED = ("n_clusters", "singletons")
 
 SIZES = {"singletons": "singletons", "largest": "largest", "mean": "mean_size", "q90": "q90_size"}
 
 ENDINGS = {
-    "enough": "the diagnostics say that it is enough",
-    "draws": "all draws that were asked for are made",
-    "time": "the time limit was reached",
-    "warm-up": "the time limit was reached before the first draw",
-    "interrupted": "it was interrupted",
-    "updated": "records were added given the parameters of an earlier run",
-    "": "it was stopped from outside",
+    Ending.ENOUGH: "the diagnostics say that it is enough",
+    Ending.DRAWS: "all draws that were asked for are made",
+    Ending.TIME: "the time limit was reached",
+    Ending.WARM_UP: "the time limit was reached before the first draw",
+    Ending.INTERRUPTED: "it was interrupted",
+    Ending.UPDATED: "records were added given the parameters of an earlier run",
+    Ending.NOT_YET: "it was stopped from outside",
 }
 """Why a run ended, in words."""
 

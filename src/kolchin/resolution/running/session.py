@@ -19,6 +19,7 @@ from kolchin.resolution.running.progress_display import Display
 from kolchin.resolution.running.review_answers import has_new_answers
 from kolchin.resolution.running.settings import Settings
 from kolchin.resolution.tables.input_table import InputTable
+from kolchin.sampling.run.endings import Ending
 from kolchin.sampling.run.runner import Run
 from kolchin.workplace import Workplace
 
@@ -59,9 +60,9 @@ class Session:
         began = time.monotonic()
         self.display.phase("making the results")
         seconds = {**self.seconds, "starting": starting, "sampling": run.seconds}
-        ended = "time" if run.ended == "stopped" else run.ended
+        ended = Ending.TIME if run.ended == Ending.STOPPED else run.ended
         if run.kept == 0:
-            ended, drawn = "warm-up", run.provisional()
+            ended, drawn = Ending.WARM_UP, run.provisional()
         else:
             drawn = self._read_draws(run)
         del run  # the chains, which results do not need
@@ -109,14 +110,14 @@ class Session:
                 state, until - time.monotonic(), enough is not None
             ),
         )
-        if run.ended == "interrupted" and run.kept:
+        if run.ended == Ending.INTERRUPTED and run.kept:
             self.display.say("Interrupted: results are made from what was drawn.")
         if self.directory is not None:
             self.directory.save(run, last=True)
-        if run.kept == 0 and run.ended == "interrupted":
-            self._nothing_drawn()
+        if run.kept == 0 and run.ended == Ending.INTERRUPTED:
+            self._tell_nothing_drawn()
 
-    def _nothing_drawn(self) -> None:
+    def _tell_nothing_drawn(self) -> None:
         where = (
             ""
             if self.directory is None
@@ -158,7 +159,7 @@ def _round_links(links: pl.DataFrame) -> pl.DataFrame:
 
 def _has_all(ended: str, asked: int | None) -> bool:
     """Tell whether a run has ended as it was asked: with its draws, or when they are enough."""
-    return ended == "enough" or (ended == "draws" and asked is not None)
+    return ended == Ending.ENOUGH or (ended == Ending.DRAWS and asked is not None)
 
 
 def is_finished(out: str | Path, draws: int | None = None) -> bool:
@@ -172,7 +173,7 @@ def is_finished(out: str | Path, draws: int | None = None) -> bool:
     if summary.get("ended") != header["ended"]:
         return False
     enough = summary.get("diagnostics", {}).get("converged", False)
-    if not _has_all(header["ended"], asked) and not (header["ended"] == "draws" and enough):
+    if not _has_all(header["ended"], asked) and not (header["ended"] == Ending.DRAWS and enough):
         return False
     kept = summary.get("draws", 0)
     return bool(kept == header["kept"] and (draws is None or draws <= kept))

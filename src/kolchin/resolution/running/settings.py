@@ -152,15 +152,15 @@ class Settings:
         look = EARLY_LOOK if n_compared >= MANY_RECORDS else None
         return replace(self, warmup=warmup, thin=1 if n_compared else THIN, first_look=look)
 
-    def knowing(self, known: tuple[Known, ...]) -> Self:
+    def with_known(self, known: tuple[Known, ...]) -> Self:
         """Return the same with answers that were given with the table."""
         return replace(self, known=known)
 
-    def reviewing(self, reviewed: tuple[Known, ...], has_drawn: bool) -> Self:
+    def with_reviewed(self, reviewed: tuple[Known, ...], has_drawn: bool) -> Self:
         """Return the same with other answers of a review; chains that have drawn know the rest."""
         return replace(self, reviewed=reviewed, short=self.short or has_drawn)
 
-    def drawing(self, draws: int) -> Self:
+    def with_draws(self, draws: int) -> Self:
         """Return the same for another number of draws."""
         return replace(self, draws=draws)
 

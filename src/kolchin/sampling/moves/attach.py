@@ -23,6 +23,7 @@ class AttachMove(NamedTuple):
         request = self.lists.in_shard(problem.whole)
         if request is None:
             return state
-        what = problem.data, state.evidence, state.weights, state.partition
-        kernels.attach_records(rng, request, *what)
+        kernels.attach_records(
+            rng, request, problem.data, state.evidence, state.weights, state.partition
+        )
         return state._replace(statistics=None)

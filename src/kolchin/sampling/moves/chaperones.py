@@ -46,8 +46,16 @@ class DissolvingMove(NamedTuple):
     def step(self, rng: np.random.Generator, problem: Problem, state: State) -> State:
         """Make a move on each record and the next one of its ring."""
         pairs = self.mixture.in_shard(problem.whole)
-        what = problem.data, state.evidence, state.weights, state.partition
-        kernels.make_chaperones_moves(rng, problem.n_records, True, pairs, *what)
+        kernels.make_chaperones_moves(
+            rng,
+            problem.n_records,
+            True,
+            pairs,
+            problem.data,
+            state.evidence,
+            state.weights,
+            state.partition,
+        )
         return state._replace(statistics=None)
 
 
@@ -58,8 +66,10 @@ def move_in_shard(
     pairs = moves.mixture.in_shard(shard)
     n_left = moves.n_moves
     while n_left > 0:
-        what = problem.data, state.evidence, state.weights, state.partition
-        n_left -= int(kernels.make_chaperones_moves(rng, n_left, False, pairs, *what))
+        n_made = kernels.make_chaperones_moves(
+            rng, n_left, False, pairs, problem.data, state.evidence, state.weights, state.partition
+        )
+        n_left -= int(n_made)
         if n_left > 0:
             at_least = 2 * (state.weights.log_size.size - 1)
             state = tabulate_weights(rng, problem, state, at_least)

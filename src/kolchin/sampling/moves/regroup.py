@@ -19,6 +19,7 @@ class RegroupMove(NamedTuple):
 
     def step(self, rng: np.random.Generator, problem: Problem, state: State) -> State:
         """Regroup all equal records."""
-        what = problem.data, state.evidence, state.weights, state.partition
-        kernels.regroup_records(rng, self.proposals, *what)
+        kernels.regroup_records(
+            rng, self.proposals, problem.data, state.evidence, state.weights, state.partition
+        )
         return state._replace(statistics=None)

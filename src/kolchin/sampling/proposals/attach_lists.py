@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kolchin import kernels
 from kolchin.parameters import FloatArray, IntArray
-from kolchin.sampling.layout import Layout, Shard
+from kolchin.sampling.layout import Layout, Places, Shard
 from kolchin.sampling.proposals.mixture import LOOSE_ODDS
 from kolchin.sampling.proposals.pair_tables import PairTables
 
@@ -65,21 +65,19 @@ class AttachLists(NamedTuple):
         return kernels.AttachRequest(n_moves, joining, pairs, total, self.leavers, leaving, *lists)
 
 
-def build_attach_lists(
-    layout: Layout, pairs: NDArray[np.int32], log_odds: FloatArray
-) -> AttachLists | None:
+def build_attach_lists(layout: Layout, pairs: Places, log_odds: FloatArray) -> AttachLists | None:
     """List the loose pairs of some candidates, by their log odds; None if there are none.
 
     Each record with neighbours is asked to leave about once, and a pair to join in proportion to
     its odds.
     """
     undecided = log_odds < np.log(CERTAIN_ODDS)
-    pairs, log_odds = pairs[undecided], np.minimum(log_odds[undecided], np.log(LOOSE_ODDS))
+    pairs, log_odds = Places(pairs[undecided]), np.minimum(log_odds[undecided], np.log(LOOSE_ODDS))
     n_records = int(layout.bounds[-1])
     chosen = _listed(np.exp(log_odds), MOST_PER_RECORD * n_records)
     if not np.any(log_odds[chosen] > -np.inf):
         return None
-    pairs, odds = pairs[chosen], np.exp(log_odds[chosen])
+    pairs, odds = Places(pairs[chosen]), np.exp(log_odds[chosen])
     record = np.concatenate([pairs[:, 0], pairs[:, 1]])
     other = np.concatenate([pairs[:, 1], pairs[:, 0]])
     order = np.lexsort([other, record])

@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from kolchin import kernels
 from kolchin.parameters import FloatArray
-from kolchin.sampling.layout import Layout, Shard
+from kolchin.sampling.layout import Layout, Places, Shard
 from kolchin.sampling.proposals.observed_pairs import ObservedPairs
 from kolchin.sampling.proposals.pair_tables import PairTables
 
 UNIFORM_SHARE = 0.05
+NO_PAIRS = Places(np.empty((0, 2), np.int32))
 SMALLEST_SPREAD = 0.04
 """Listed pairs keep at least this sqrt(p(1-p)): what warm-up saw may not be all there is.
 
@@ -54,7 +55,7 @@ class PairMixture(NamedTuple):
     @classmethod
     def uniform(cls) -> "PairMixture":
         """All pairs with equal probability."""
-        return cls(1.0, PairTables.of(Layout.single(0), np.empty((0, 2), np.int32), np.empty(0)))
+        return cls(1.0, PairTables.of(Layout.single(0), NO_PAIRS, np.empty(0)))
 
     def sweep(self, shard: Shard) -> int:
         """Return how many moves visit the undecided pairs of a shard once."""
@@ -79,17 +80,17 @@ def build_mixture(observed: ObservedPairs, log_odds: FloatArray, layout: Layout)
     rivals = kernels.rival_pairs(int(layout.bounds[-1]), pairs, MOST_NEIGHBOURS)
     weight = np.append(spread, np.full(len(rivals), RIVAL_SPREAD))
     sizes = observed.expected_sizes(chances, int(layout.bounds[-1]))
-    lone = _lone_pairs(sizes, pairs)
+    lone = _list_lone_pairs(sizes, pairs)
     weight = np.append(weight, np.full(len(lone), LONE_SPREAD))
     everyone = np.concatenate([pairs, rivals, lone])
     both = sizes[everyone]
     together = np.append(chances[listed], np.zeros(len(rivals) + len(lone)))
     union = both.max(axis=1, initial=1.0) + (1 - together) * both.min(axis=1, initial=np.inf)
     weight *= np.minimum(1.0, 2.0 / union)
-    return PairMixture(UNIFORM_SHARE, PairTables.of(layout, everyone, weight))
+    return PairMixture(UNIFORM_SHARE, PairTables.of(layout, Places(everyone), weight))
 
 
-def _lone_pairs(sizes: FloatArray, listed: NDArray[np.int32]) -> NDArray[np.int32]:
+def _list_lone_pairs(sizes: FloatArray, listed: NDArray[np.int32]) -> NDArray[np.int32]:
     """List the pairs of records that are mostly alone, where these are few, but for listed ones."""
     (lone,) = np.nonzero(sizes < 1.5)
     if lone.size > min(MOST_LONE, LONE_SHARE * sizes.size):

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from kolchin import kernels
 from kolchin.parameters import FloatArray, IntArray
+from kolchin.sampling.layout import Places
 
 CANDIDATES = "candidates"
 """The name of the candidate pairs in a store, which has them once for all chains."""
@@ -36,7 +37,7 @@ class Observations(NamedTuple):
 class ObservedPairs:
     """A list of candidate pairs, and what warm-up has seen of them."""
 
-    candidates: NDArray[np.int32]
+    candidates: Places
     linked: NDArray[np.int32] = field(init=False)
     total_delta: FloatArray | float = 0.0
     n_seen: int = 0

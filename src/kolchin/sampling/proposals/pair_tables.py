@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from kolchin import kernels
 from kolchin.parameters import FloatArray, IntArray
-from kolchin.sampling.layout import Layout, Shard
+from kolchin.sampling.layout import Layout, Places, Shard
 
 
 class PairTables(NamedTuple):
@@ -23,7 +23,7 @@ class PairTables(NamedTuple):
     n_blocks: int
 
     @classmethod
-    def of(cls, layout: Layout, pairs: NDArray[np.int32], weight: FloatArray) -> "PairTables":
+    def of(cls, layout: Layout, pairs: Places, weight: FloatArray) -> "PairTables":
         """Sort pairs into tables."""
         n_tables = layout.n_blocks**2
         if n_tables == 1:
@@ -32,7 +32,7 @@ class PairTables(NamedTuple):
             blocks = layout.blocks_of(pairs)
             number = blocks.min(axis=1) * layout.n_blocks + blocks.max(axis=1)
             order = np.argsort(number, kind="stable")
-            pairs, weight, number = pairs[order], weight[order], number[order]
+            pairs, weight, number = Places(pairs[order]), weight[order], number[order]
             begins = np.searchsorted(number, np.arange(n_tables + 1))
             totals = np.bincount(number, weight, minlength=n_tables)
         return cls(kernels.alias_tables(pairs, weight, begins), begins, totals, layout.n_blocks)

@@ -18,6 +18,7 @@ from kolchin.posterior.episodes import ClusterEpisodes as PackedChain
 from kolchin.posterior.recorder import collect_posterior
 from kolchin.sampling.proposals.observed_pairs import Observations
 from kolchin.sampling.run.chain import Checkpoint, Moment
+from kolchin.sampling.run.endings import Ending
 from kolchin.sampling.run.runner import Run
 from kolchin.sampling.state import State
 
@@ -91,7 +92,8 @@ def restore(
         for chain, state in zip(run.chains, saved, strict=True)
     ):
         raise DataError("The saved state is of another model: its chains or pairs differ.")
-    run.wanted, run.ended, run.seconds = (header[name] for name in ("wanted", "ended", "seconds"))
+    run.wanted, run.seconds = header["wanted"], header["seconds"]
+    run.ended = Ending(header["ended"])
     n_records = run.model.n_records
     for chain, state in zip(run.chains, saved, strict=True):
         chain.restore(state["checkpoint"])

@@ -7,7 +7,6 @@ from threading import Event
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kolchin import threads
 from kolchin.engines import open_engine
@@ -16,7 +15,7 @@ from kolchin.model import Model
 from kolchin.posterior import Posterior
 from kolchin.posterior.recorder import collect_posterior, collect_traces
 from kolchin.posterior.traces import Traces
-from kolchin.sampling.layout import Layout, lay_out
+from kolchin.sampling.layout import Layout, Places, lay_out
 from kolchin.sampling.moves.forest.weighed_forest import can_be_forested
 from kolchin.sampling.problem import Problem
 from kolchin.sampling.proposals.answered import add_answered_pairs, add_tied_pairs
@@ -24,6 +23,7 @@ from kolchin.sampling.proposals.candidates import find_candidate_pairs
 from kolchin.sampling.proposals.link_proposals import list_link_proposals
 from kolchin.sampling.proposals.observed_pairs import CANDIDATES, ObservedPairs
 from kolchin.sampling.run.chain import Chain
+from kolchin.sampling.run.endings import Ending
 from kolchin.sampling.run.progress import Progress, show_progress
 from kolchin.sampling.run.run_settings import RunSettings, check_run_settings
 from kolchin.sampling.run.starts import STARTS, make_start_labels
@@ -38,7 +38,7 @@ class Run:
     """The chains of one model side by side: they can be stopped and taken up again.
 
     ``wanted`` is how many draws of each chain come before the next look; ``ended`` says why the
-    run has ended: "" (it has not), "draws", "enough", "interrupted" or "stopped".
+    run has ended, if it has.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Run:
         self.description = description
         self.wanted = settings.draws
         self.seconds = 0.0
-        self.ended = ""
+        self.ended = Ending.NOT_YET
         self.n_workers: int | None = None
 
     @classmethod
@@ -88,7 +88,7 @@ class Run:
     ) -> None:
         """Draw until there are enough; ``pause`` is called between moments and may stop it."""
         stop = Event()
-        self.ended = ""
+        self.ended = Ending.NOT_YET
         began = time.monotonic() - self.seconds
         n_cores = cores or self.n_workers or threads.count_cores()
         # On an engine, chains that wait for their workers cost nothing.
@@ -96,7 +96,7 @@ class Run:
             try:
                 while not self._has_ended(enough, most_draws, growth):
                     if pause():
-                        self.ended = "stopped"
+                        self.ended = Ending.STOPPED
                         break
                     at_work = [c for c in self.chains if len(c.draws) < self.wanted]
                     # Chains beside each other come first; cores that they leave go to shards.
@@ -108,7 +108,7 @@ class Run:
                     self.seconds = time.monotonic() - began
                     report(self.progress())
             except KeyboardInterrupt:
-                self.ended = "interrupted"
+                self.ended = Ending.INTERRUPTED
             finally:
                 stop.set()
 
@@ -119,9 +119,9 @@ class Run:
         if self.kept < self.wanted:
             return False
         if enough is None or (most_draws and self.wanted >= most_draws):
-            self.ended = "draws"
+            self.ended = Ending.DRAWS
         elif enough():
-            self.ended = "enough"
+            self.ended = Ending.ENOUGH
         else:
             more = int(np.ceil(growth * self.wanted))
             self.wanted = min(more, most_draws or more)
@@ -172,7 +172,7 @@ class Run:
         """Say how the draws so far were made."""
         return self.settings_of_draws | {
             "draws": self.kept,
-            "interrupted": self.ended == "interrupted",
+            "interrupted": self.ended == Ending.INTERRUPTED,
         }
 
 
@@ -296,9 +296,7 @@ def _build_chains(
     return chains
 
 
-def _lay_out_problem(
-    model: Model, work: Workplace | None
-) -> tuple[Problem, NDArray[np.int32], NDArray[np.int32]]:
+def _lay_out_problem(model: Model, work: Workplace | None) -> tuple[Problem, Places, Places]:
     """Return the problem, its candidate pairs by place, and those of them that are likely links."""
     pairs, scores = find_candidate_pairs(model, work)
     even = float(np.log(model.n_records))
@@ -308,9 +306,9 @@ def _lay_out_problem(
         layout = lay_out(model.n_records, pairs, scores, even)
     # Other answers may come later: where records are laid out must not depend on them.
     pairs, scores = add_answered_pairs(model.answers, pairs, scores)
-    pairs = layout.to_places(pairs)
+    places = layout.to_places(pairs)
     problem = share_problem(model, layout, work)
     # Pairs beside each other are about records beside each other.
-    order = np.lexsort([pairs[:, 1], pairs[:, 0]])
-    pairs, scores = pairs[order], scores[order]
-    return problem, pairs, pairs[scores > even]
+    order = np.lexsort([places[:, 1], places[:, 0]])
+    places, scores = Places(places[order]), scores[order]
+    return problem, places, Places(places[scores > even])

@@ -7,7 +7,7 @@ from kolchin import kernels
 from kolchin.errors import ModelError
 from kolchin.parameters import IntArray
 from kolchin.partitions import NO_SOURCES, Sources, find_clashing, make_canonical
-from kolchin.sampling.layout import Layout
+from kolchin.sampling.layout import Layout, Places
 from kolchin.sampling.proposals.answered import list_parted_pairs
 
 NO_ANSWERS = kernels.Answers()
@@ -20,7 +20,7 @@ def make_start_labels(
     rng: np.random.Generator,
     kind: str,
     n_records: int,
-    likely: NDArray[np.int32],
+    likely: Places,
     sources: Sources = NO_SOURCES,
     answers: kernels.Answers = NO_ANSWERS,
     layout: Layout | None = None,
@@ -69,16 +69,16 @@ def _random_pairs(rng: np.random.Generator, layout: Layout) -> IntArray:
     """Pair half of the records, each with one of its own block."""
     n_records = int(layout.bounds[-1])
     order = rng.permutation(n_records)
-    block = layout.blocks_of(order.astype(np.int32))
+    block = layout.blocks_of(Places(order.astype(np.int32)))
     order = order[np.argsort(block, kind="stable")][: n_records // 2 * 2]
     pairs: IntArray = order.reshape(-1, 2)[rng.permutation(n_records // 2)[: n_records // 4]]
-    blocks = layout.blocks_of(pairs.astype(np.int32))
+    blocks = layout.blocks_of(Places(pairs.astype(np.int32)))
     inside: IntArray = pairs[blocks[:, 0] == blocks[:, 1]]
     return inside
 
 
 def _linked(
-    alone: IntArray, pairs: NDArray[np.int32], sources: Sources, parted: set[tuple[int, int]]
+    alone: IntArray, pairs: Places, sources: Sources, parted: set[tuple[int, int]]
 ) -> IntArray:
     """Join the clusters of each pair in turn, while they stay small and nobody says otherwise."""
     cluster_of = _clusters(alone)

@@ -82,21 +82,23 @@ def advance_shard(
         np.array([-1, -1]),
     )
     while n_left > 0:
-        what = data, evidence, weights, partition
-        n_left -= kernels.make_chaperones_moves(rng, n_left, False, pairs, *what)
+        n_left -= kernels.make_chaperones_moves(
+            rng, n_left, False, pairs, data, evidence, weights, partition
+        )
         if n_left > 0:
             level += 1
             weights = prior.weights(level)
             more = np.zeros(weights.log_size.size - partition.size_counts.size, np.int64)
             counts = np.append(partition.size_counts, more)
             partition = partition._replace(size_counts=counts)
-    what = data, evidence, weights, partition
     if given.dissolves:
-        kernels.make_chaperones_moves(rng, shard.n_records, True, pairs, *what)
+        kernels.make_chaperones_moves(
+            rng, shard.n_records, True, pairs, data, evidence, weights, partition
+        )
     lists = learned.attach_lists
     request = None if lists is None else lists.in_shard(shard)
     if request is not None:
-        kernels.attach_records(rng, request, *what)
+        kernels.attach_records(rng, request, data, evidence, weights, partition)
     members, sizes, leaving = kernels.grouped(following, shard.within)
     statistics = problem.model.likelihood.count(rng, data, evidence, members, sizes)
     return ShardResult(partition.size_counts, int(partition.n_clusters[0]), statistics, leaving)
