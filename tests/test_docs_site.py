@@ -31,15 +31,32 @@ def test_formulas_become_mathml(hooks):
     assert 'display="block"' in shown
 
 
-def test_every_formula_of_the_model_can_be_shown(hooks):
+@pytest.mark.parametrize("page", ["model.md", "technical-note.md"])
+def test_every_formula_can_be_shown(hooks, page):
     """A command that the converter does not know would stand on the page as it is written."""
     from latex2mathml.converter import convert
 
-    found = FORMULA.findall((ROOT / "docs" / "model.md").read_text())
+    found = FORMULA.findall((ROOT / "docs" / page).read_text())
     assert len(found) > 50
     shown = [convert(block or inline) for block, inline in found]
     assert [text for text in shown if "\\" in text] == []
     assert "\\" in convert(r"\nosuchcommand")
+
+
+def wide(text):
+    """Return the formulas within sentences that are too wide for a phone, where none is broken."""
+    lines = [line for line in text.splitlines() if not line.startswith("|")]  # tables scroll
+    inline = [formula for _, formula in FORMULA.findall("\n".join(lines)) if formula]
+    return [formula for formula in inline if len(formula) > 100]
+
+
+@pytest.mark.parametrize("page", ["model.md", "technical-note.md", "engine.md", "compared.md"])
+def test_wide_formulas_have_a_line_of_their_own(page):
+    assert wide((ROOT / "docs" / page).read_text()) == []
+
+
+def test_wide_formulas_are_seen():
+    assert len(wide(f"So ${'x + ' * 40}x$ and $x$, and $${'y + ' * 40}y$$")) == 1
 
 
 def test_no_script_of_the_network(hooks):

@@ -17,13 +17,11 @@ LONG_FUNCTIONS = {
     "cli/runs.py:resolve",
     "kernels/chaperones.py:make_moves",
     "kernels/visits.py:visit_all",
-    "likelihoods/kernels.py:share_out",
     "resolution/resolving.py:resolve",
 }
 MANY_PARAMETERS = {
     "cli/updates.py:add",
     "cli/runs.py:resolve",
-    "likelihoods/kernels.py:share_out",
     "resolution/resolving.py:resolve",
     "resolution/results/result.py:update",
     "resolution/running/settings.py:check",

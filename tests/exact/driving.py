@@ -45,6 +45,7 @@ def scratch_for(n_members, rows=None):
         below=np.empty(kernels.LARGEST_ENUMERATED),
         between=np.empty((rows or n_members, n_members)),
         totals=np.empty((2, n_members)),
+        told=np.empty(n_members),
         log_sides=np.empty(2),
         terms=np.empty(n_subsets),
         pair_weight=np.empty((2, 2)),

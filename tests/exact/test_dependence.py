@@ -17,6 +17,7 @@ from problems import FIXED, FREQUENCIES, codes, log_of_all
 from scipy import stats
 
 import kolchin as kp
+from kolchin import kernels
 from kolchin.likelihoods import Exemplar, Outcomes
 from kolchin.likelihoods.dependence import Dependence, log_mixture
 from kolchin.records import Records
@@ -50,24 +51,25 @@ def linked(levels, chances, rho, m):
     return total
 
 
-def cluster_ratio(members, evidence):
-    """(1/|c|) sum over e of the product of the others' evidence against e."""
+def cluster_ratio(members, evidence, weights):
+    """The mean over e, by weights, of the product of the others' evidence against e."""
     total = 0.0
     for e in members:
-        term = 1.0
+        term = weights[e]
         for n in members:
             if n != e:
                 term = term * evidence[min(n, e), max(n, e)]
         total = total + term
-    return total / len(members)
+    return total / weights[members].sum()
 
 
 def clusters_of(row):
     return [[n for n in range(len(row)) if row[n] == c] for c in sorted(set(row))]
 
 
-def log_evidence(row, evidence):
-    return sum(log(cluster_ratio(members, evidence)) for members in clusters_of(row))
+def log_evidence(row, problem):
+    evidence, weights = problem.evidence(), problem.weights
+    return sum(log(cluster_ratio(members, evidence, weights)) for members in clusters_of(row))
 
 
 # --- a problem -------------------------------------------------------------------------------
@@ -109,6 +111,11 @@ class Problem:
         levels, chances = self.levels[pair], self.chances[pair]
         above = linked(levels, chances, self.rho if rho is None else rho, m or self.m)
         return above / unlinked(levels, chances, self.pi, self.c)
+
+    @property
+    def weights(self):
+        """Of records as exemplars: those that show more are likelier."""
+        return kernels.MORE_SHOWN ** self.shows.sum(axis=1)
 
     def evidence(self):
         return {pair: self.ratio(pair) for pair in self.levels}
@@ -197,21 +204,21 @@ def random_problem(seed, n_records=6):
 @pytest.mark.parametrize("sets", SETS)
 def test_the_likelihood_is_the_formula(sets):
     problem = Problem(N_LEVELS, *SETS[sets])
-    likelihood, evidence = problem.likelihood(), problem.evidence()
+    likelihood = problem.likelihood()
     values = likelihood.start()
     slow = [likelihood.log_likelihood(row, values) for row in partitions(6)]
-    truth = [log_evidence(row, evidence) for row in partitions(6)]
+    truth = [log_evidence(row, problem) for row in partitions(6)]
     np.testing.assert_allclose(slow, truth, atol=1e-11)
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_it_is_for_any_fields_and_sets(seed):
     problem = random_problem(seed)
-    likelihood, evidence = problem.likelihood(), problem.evidence()
+    likelihood = problem.likelihood()
     values = likelihood.start()
     for row in partitions(6)[:: 1 + seed % 5]:
         slow = likelihood.log_likelihood(row, values)
-        assert slow == pytest.approx(log_evidence(row, evidence), abs=1e-10)
+        assert slow == pytest.approx(log_evidence(row, problem), abs=1e-10)
 
 
 def test_the_problem_has_all_that_is_to_be_tested():
@@ -332,9 +339,8 @@ def normalised(log_probability):
 def moved(problem, name, pairs="uniform", likelihood=None, n_starts=6000):
     """P-value of the chain's partitions, started from exact draws."""
     model, own = posterior_of(problem, name, likelihood)
-    evidence = problem.evidence()
     n_records = problem.n_records
-    log_joint = own + [log_evidence(row, evidence) for row in partitions(n_records)]
+    log_joint = own + [log_evidence(row, problem) for row in partitions(n_records)]
     probability = normalised(log_joint)
     start = np.random.default_rng(1).choice(probability.size, n_starts, p=probability)
     found = Driver(model, PAIRS[pairs](n_records), 1).moved(start, 30)
@@ -356,8 +362,7 @@ def test_moves_keep_the_posterior_of_any_problem(seed):
 def test_the_posterior_is_spread_over_many_partitions():
     problem = Problem(N_LEVELS, *TWO_EACH)
     _, own = posterior_of(problem, "DirichletProcess")
-    evidence = problem.evidence()
-    probability = normalised(own + [log_evidence(row, evidence) for row in partitions(6)])
+    probability = normalised(own + [log_evidence(row, problem) for row in partitions(6)])
     assert exp(by_hand.entropy(probability)) > 20
 
 
@@ -372,7 +377,7 @@ def test_replacing_left_out_is_caught():
     problem = Problem(N_LEVELS, *TWO_EACH)
     likelihood = problem.likelihood()
     likelihood.kept = np.ones_like(likelihood.kept)
-    assert moved(problem, "DirichletProcess", likelihood=likelihood) < 1e-6
+    assert moved(problem, "DirichletProcess", likelihood=likelihood, n_starts=12_000) < 1e-6
 
 
 # --- m and rho sampled -----------------------------------------------------------------------
@@ -406,10 +411,11 @@ class Augmented:
         choices = {tuple(np.zeros(self.prior.size, dtype=int)): 1.0}
         for members in clusters_of(row):
             merged = {}
+            whole = self.problem.weights[members].sum()
             for counts, weight in choices.items():
                 for more, factor in self._choices(members, shares):
                     key = tuple(np.add(counts, more))
-                    merged[key] = merged.get(key, 0.0) + weight * factor / len(members)
+                    merged[key] = merged.get(key, 0.0) + weight * factor / whole
             choices = merged
         weights = self.prior + np.array(list(choices))
         log_weight = np.log(list(choices.values()))
@@ -425,7 +431,7 @@ class Augmented:
         for e in members:
             others = [n for n in members if n != e]
             for chosen in product(range(len(self.classes)), repeat=len(others)):
-                counts, factor = np.zeros(self.prior.size, dtype=int), 1.0
+                counts, factor = np.zeros(self.prior.size, dtype=int), self.problem.weights[e]
                 for n, r in zip(others, chosen, strict=True):
                     pair = min(n, e), max(n, e)
                     counts[self.offsets[-1] + r] += 1
@@ -522,7 +528,11 @@ def test_the_mixture_is_the_integral(joint):
     for index in (1, 7, 20, 33, 51):
         clusters = clusters_of(partitions(5)[index])
         ratios = np.prod(
-            [cluster_ratio(members, evidence) * np.ones(n_draws) for members in clusters], axis=0
+            [
+                cluster_ratio(members, evidence, problem.weights) * np.ones(n_draws)
+                for members in clusters
+            ],
+            axis=0,
         )
         error = ratios.std() / np.sqrt(n_draws)
         assert abs(ratios.mean() - exp(joint.truth.log_evidence[index])) < 4 * error + 1e-12

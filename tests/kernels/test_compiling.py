@@ -1,12 +1,14 @@
 """What is kept of compiled code is stale as soon as a function that it calls has changed."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 from kolchin.kernels import compiling
 
+PACKAGE = Path(compiling.__file__).parents[1]
 CALLEE = "from pack.compiling import lean\n\n\n@lean\ndef one():\n    return {value}\n"
 CALLER = (
     "from pack.callee import one\nfrom pack.compiling import compiled\n\n\n"
@@ -92,3 +94,23 @@ def test_numba_alone_does_not_notice(tmp_path: Path) -> None:
     assert answer(tmp_path) == [10, 0, 1]
     (package / "callee.py").write_text(CALLEE.format(value=2))
     assert answer(tmp_path) == [10, 1, 0]
+
+
+def strays(path: Path, text: str) -> list[str]:
+    """Return what a file of compiled code imports and whose changes would not be noticed."""
+    room = ".".join(("kolchin", *path.relative_to(PACKAGE).parent.parts))
+    imported = re.findall(r"^from (kolchin[\w.]*) import", text, re.M)
+    return [name for name in imported if name.rpartition(".")[0] not in (room, "kolchin.kernels")]
+
+
+def test_all_that_is_compiled_is_stamped() -> None:
+    """Compiled functions call those of their folder and of the kernels alone."""
+    texts = {path: path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")}
+    own = [path.name for path, text in texts.items() if "import njit" in text]
+    assert own == ["compiling.py"]
+    files = [path for path, text in texts.items() if "compiling import" in text]
+    stray = {path.name: strays(path, texts[path]) for path in files}
+    assert {name: modules for name, modules in stray.items() if modules} == {}
+    assert len(files) > 30
+    wrong = "from kolchin.threads import call_over_ranges\n"
+    assert strays(PACKAGE / "kernels" / "rings.py", wrong) == ["kolchin.threads"]

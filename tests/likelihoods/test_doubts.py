@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from kolchin.likelihoods import compare
-from kolchin.likelihoods.doubts import LEAST_GAIN, Rates, find_doubts
+from kolchin.likelihoods.doubts import LEAST_GAIN, Agreement, Rates, find_doubts
 from kolchin.likelihoods.exemplar import Exemplar
 from kolchin.records import load
 from kolchin.simulation.people import simulate_people
@@ -60,6 +60,34 @@ def test_the_gain_is_the_best_of_all_numbers():
     best = minimize_scalar(loss, bounds=(0, 1000), method="bounded")
     assert -best.fun > LEAST_GAIN
     assert loss(number) == pytest.approx(best.fun, abs=0.05)
+
+
+FIRST, SURNAME, SEX, BORN, STREET, POSTCODE = (1 << f for f in range(6))
+ADDRESS = STREET | POSTCODE
+
+
+def read(agreed, sharing):
+    """Whether a set may be shared, and whether the rest may be replaced, of six fields."""
+    says = np.array([5.0, 7.0, 0.7, 10.0, 8.0, 8.0])
+    few = np.arange(6) == 2
+    return Agreement(says, few, sharing).read(agreed, 63 & ~agreed)
+
+
+def test_what_is_shared_is_what_changes_at_once():
+    address = {ADDRESS: 200.0}
+    assert read(SURNAME | BORN | ADDRESS, {}) == (False, True)
+    assert read(SURNAME | ADDRESS, {}) == (True, True)
+    assert read(SURNAME | ADDRESS, address) == (True, False)
+    assert read(FIRST | SURNAME | SEX | BORN, address) == (False, True)
+
+
+def test_that_a_first_name_tells_the_sex_is_no_reason_to_share():
+    """Nor is it that both go with a third field as often as chance has it."""
+    by_chance = {FIRST | SEX: 500.0, FIRST | SEX | POSTCODE: 50.0, ADDRESS: 200.0}
+    assert read(SURNAME | ADDRESS, by_chance) == (True, False)
+    assert read(FIRST | SURNAME | SEX | BORN, by_chance) == (False, True)
+    # As many as share the address: then nothing is known.
+    assert read(SURNAME | ADDRESS, {FIRST | BORN: 150.0, ADDRESS: 200.0}) == (True, True)
 
 
 def learn(**options):

@@ -96,6 +96,18 @@ def test_without_pairs_to_list_all_are_equal():
     assert (mixture.in_shard(whole).uniform_share, mixture.sweep(whole)) == (1.0, 0)
 
 
+def test_the_few_that_are_alone_are_proposed_to_each_other():
+    couples = np.arange(100, dtype=np.int32).reshape(-1, 2)
+    odds = np.where(np.isin(np.arange(50), [3, 7]), -500.0, 30.0)
+    layout = Layout.single(100)
+    table = build_mixture(ObservedPairs(couples), odds, layout).tables.table
+    lone = [row for row in table[:, :2].tolist() if row not in couples.tolist()]
+    assert sorted(lone) == [[6, 7], [6, 14], [6, 15], [7, 14], [7, 15], [14, 15]][1:5]
+    # Where many are alone, it is nothing to be alone.
+    many = build_mixture(ObservedPairs(couples), np.full(50, -500.0), layout)
+    assert len(many.tables.table) == 0
+
+
 def test_what_was_seen_counts_beside_the_evidence():
     own = ObservedPairs(np.array([[0, 1], [2, 3]], dtype=np.int32))
     states = [[1, 0, 2, 3], [0, 1, 3, 2], [1, 0, 3, 2], [0, 1, 3, 2]] * 10

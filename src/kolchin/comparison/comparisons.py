@@ -273,7 +273,7 @@ def _assemble(
     outcomes = compared.levels, compared.bands, compared.counts[:, 0]
     shows = np.column_stack([one.codes >= 0 for one in used])
     shares = [possible.share(shown) for shown in shows.T]
-    bands = leave_out_alike(bands, levels, companions, outcomes, shows.sum(axis=0), shares)
+    bands = leave_out_alike(bands, levels, companions, outcomes, shows.sum(axis=0).tolist(), shares)
     u = [of_field.of_level for of_field in levels]
     in_band = [of_field.in_band for of_field in levels]
     names = [kind.names for kind in comparing]

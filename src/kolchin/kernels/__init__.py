@@ -29,7 +29,7 @@ from kolchin.kernels.attach import attach_records
 from kolchin.kernels.candidates import block_pairs, pair_scores, pairs_above, score_histogram
 from kolchin.kernels.categorical import agreement_cells, log_density_of_delta
 from kolchin.kernels.chaperones import make_chaperones_moves
-from kolchin.kernels.exemplar import LARGEST_FACTOR
+from kolchin.kernels.exemplar import LARGEST_FACTOR, MORE_SHOWN
 from kolchin.kernels.forests import grow_forest, link_forest, sum_forest, weigh_links
 from kolchin.kernels.grouping import bounded_groups, rival_pairs
 from kolchin.kernels.link_proposals import weigh_proposals
@@ -44,6 +44,7 @@ from kolchin.kernels.trees import pick_units
 __all__ = [
     "LARGEST_ENUMERATED",
     "LARGEST_FACTOR",
+    "MORE_SHOWN",
     "Answers",
     "AttachRequest",
     "Data",

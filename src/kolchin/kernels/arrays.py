@@ -141,9 +141,10 @@ class Scratch(NamedTuple):
     ``members`` are the records of S, ``side`` says which cluster each is in. All divisions of a
     small S have a ``weight``, and all subsets of it an evidence, ``subsets``, made of terms
     ``below`` a fraction and of sums over exemplars, ``subset_sums``. For compared fields,
-    ``between`` has what each two of S say, ``totals`` its sums by side, ``log_sides`` the log
-    evidence of both sides; ``terms`` is for what is summed. ``pair_weight`` is what two records
-    without company weigh, apart and joined (columns), as they are now (rows).
+    ``between`` has what each two of S say, ``totals`` its sums by side, ``told`` the weights of
+    exemplars, ``log_sides`` the log evidence of both sides; ``terms`` is for what is summed.
+    ``pair_weight`` is what two records without company weigh, apart and joined (columns), as they
+    are now (rows).
     """
 
     members: Int32s
@@ -154,6 +155,7 @@ class Scratch(NamedTuple):
     below: Floats
     between: Floats
     totals: Floats
+    told: Floats
     log_sides: Floats
     terms: Floats
     pair_weight: Floats

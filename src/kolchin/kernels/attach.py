@@ -18,7 +18,7 @@ from kolchin.kernels.arrays import (
 )
 from kolchin.kernels.categorical import log_predictive
 from kolchin.kernels.compiling import compiled, lean
-from kolchin.kernels.exemplar import compare_with, log_exemplar_joining
+from kolchin.kernels.exemplar import compare_with, exemplar_weight, log_exemplar_joining
 from kolchin.kernels.neighbours import find_neighbour
 from kolchin.kernels.pairs import draw_pair, inside, record_at
 from kolchin.kernels.prior import count_two, log_merge_weight
@@ -52,6 +52,15 @@ def listed_odds(request: AttachRequest, record: int, members: Int32s, n_members:
         if place >= 0:
             total += request.odds[place]
     return total
+
+
+@lean
+def log_dilution(data: Data, record: int, members: Int32s, n_members: int) -> float:
+    """Log of by how much the weights of exemplars grow with one more record."""
+    whole = 0.0
+    for k in range(n_members):
+        whole += exemplar_weight(data.shown[members[k]])
+    return np.log1p(exemplar_weight(data.shown[record]) / whole)
 
 
 class Room(NamedTuple):
@@ -124,9 +133,9 @@ def attach_or_leave(
         if evidence.ratio.size > 0:
             least = compare_with(data, evidence, i, members, m, room.row)
             # The record adds at least this evidence, whoever is the exemplar: too much to leave?
-            if not joins and log_level >= np.log((m + 1.0) / m) - least - log_ratio:
+            if not joins and log_level >= log_dilution(data, i, members, m) - least - log_ratio:
                 continue
-            log_ratio += log_exemplar_joining(data, evidence, members, m, room.row, room.sums)
+            log_ratio += log_exemplar_joining(data, evidence, i, members, m, room.row, room.sums)
         if log_level < (log_ratio if joins else -log_ratio):
             count_two(partition, m, 1, joins, -1)
             count_two(partition, m, 1, not joins, 1)

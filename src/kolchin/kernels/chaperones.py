@@ -152,6 +152,7 @@ def make_chaperones_moves(
         np.empty(LARGEST_ENUMERATED),
         np.empty((min(room, LARGEST_TABULATED), room)),
         np.empty((2, room)),
+        np.empty(room),
         np.empty(2),
         np.empty(max(n_most, 1 << (LARGEST_ENUMERATED - 2))),
         np.empty((2, 2)),

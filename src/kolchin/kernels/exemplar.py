@@ -2,11 +2,15 @@
 
 import numpy as np
 
-from kolchin.kernels.arrays import BITS, Data, Evidence, Floats, Int32s, Sides
+from kolchin.kernels.arrays import Data, Evidence, Floats, Int32s, Sides
 from kolchin.kernels.compiling import hot, lean
 
 LARGEST_FACTOR = 1e170
 """Evidence of compared fields is multiplied if it stays between this and its inverse."""
+
+MORE_SHOWN = 20.0
+"""With each field that it shows a record is so many times likelier to be the exemplar: what this
+does not show, the others are not compared in."""
 
 NEAR = 8
 """How far from where it is expected a record is looked for first."""
@@ -65,16 +69,26 @@ def log_compared_pair(data: Data, evidence: Evidence, i: int, j: int) -> float:
 
 
 @lean
+def exemplar_weight(shown: int) -> float:
+    """Return how likely a record is the exemplar of its cluster, by what it shows (bits)."""
+    weight = 1.0
+    while shown:
+        shown &= shown - 1
+        weight *= MORE_SHOWN
+    return weight
+
+
+@lean
 def compare_members(
     data: Data, evidence: Evidence, members: Int32s, n_members: int, between: Floats
 ) -> bool:
     """Tabulate the evidence of the compared fields between all members of a small S.
 
-    Returns whether products of it stay in range.
+    On the diagonal stand their weights as exemplars. Returns whether products of it stay in range.
     """
     largest = 1.0
     for k in range(n_members):
-        between[k, k] = 1.0
+        between[k, k] = exemplar_weight(data.shown[members[k]])
         for other in range(k):
             value = compared_pair(data, evidence, members[k], members[other])
             between[k, other] = value
@@ -90,8 +104,9 @@ def compare_members(
 def exemplar_evidence(between: Floats, n_members: int, products: Floats, sums: Floats) -> None:
     """Evidence of the compared fields of every subset that a division needs (model section 6).
 
-    One of its records, each with equal chance, shows the entity's true values: for each exemplar,
-    products over the records but i and j are built up bit by bit, then i, j or both come in.
+    One of its records shows the entity's true values, with the chance that its weight says: for
+    each exemplar, products over the records but i and j are built up bit by bit, then i, j or both
+    come in; last, sums of weights are.
     Subsets are numbered as in ``subset_evidence``.
     """
     n_rests = 1 << (n_members - 2)
@@ -113,30 +128,40 @@ def exemplar_evidence(between: Floats, n_members: int, products: Floats, sums: F
                 if exemplar != 0:
                     sums[(rest << 2) | 2] += products[rest] * with_j
         sums[0] += products[n_rests - 1] * with_i * with_j
+    products[0] = 0.0
+    for k in range(2, n_members):
+        top = 1 << (k - 2)
+        for rest in range(top):
+            products[top | rest] = products[rest] + between[k, k]
     for rest in range(n_rests):
-        sums[(rest << 2) | 1] /= 1 + BITS[rest]
-        sums[(rest << 2) | 2] /= 1 + BITS[rest]
-    sums[0] /= n_members
+        sums[(rest << 2) | 1] /= products[rest] + between[0, 0]
+        sums[(rest << 2) | 2] /= products[rest] + between[1, 1]
+    sums[0] /= products[n_rests - 1] + between[0, 0] + between[1, 1]
 
 
 @lean
 def sum_logs(
-    data: Data, evidence: Evidence, members: Int32s, start: int, stop: int, sums: Floats
-) -> None:
-    """Log product, for each of some members as the exemplar, of the evidence of the others."""
-    for k in range(stop - start):
-        sums[k] = 0.0
+    data: Data, evidence: Evidence, members: Int32s, n_members: int, sums: Floats
+) -> float:
+    """Log of the weight of each of some members as the exemplar and of the others' evidence.
+
+    Returns the sum of weights.
+    """
+    whole = 0.0
+    for k in range(n_members):
+        weight = exemplar_weight(data.shown[members[k]])
+        whole += weight
+        sums[k] = np.log(weight)
         for other in range(k):
-            log_value = log_compared_pair(
-                data, evidence, members[start + k], members[start + other]
-            )
+            log_value = log_compared_pair(data, evidence, members[k], members[other])
             sums[k] += log_value
             sums[other] += log_value
+    return whole
 
 
 @lean
-def log_mean_exp(values: Floats, n_values: int) -> float:
-    """Log of the mean of exponentials; 0 of none, as the evidence of no record."""
+def log_mean_exp(values: Floats, n_values: int, whole: float) -> float:
+    """Log of the sum of exponentials over that of weights; 0 of none, as without a record."""
     if n_values == 0:
         return 0.0
     top = values[0]
@@ -145,7 +170,7 @@ def log_mean_exp(values: Floats, n_values: int) -> float:
     total = 0.0
     for k in range(n_values):
         total += np.exp(values[k] - top)
-    return top + np.log(total / n_values)
+    return top + np.log(total / whole)
 
 
 @lean
@@ -162,30 +187,42 @@ def compare_with(
 
 @lean
 def log_exemplar_joining(
-    data: Data, evidence: Evidence, members: Int32s, n_members: int, row: Floats, sums: Floats
+    data: Data,
+    evidence: Evidence,
+    record: int,
+    members: Int32s,
+    n_members: int,
+    row: Floats,
+    sums: Floats,
 ) -> float:
     """Log evidence of the compared fields of a record with some others, over that of the others.
 
     ``row`` has the logs of the record with each of them.
     """
-    sum_logs(data, evidence, members, 0, n_members, sums)
-    log_without = log_mean_exp(sums, n_members)
-    sums[n_members] = 0.0
+    whole = sum_logs(data, evidence, members, n_members, sums)
+    log_without = log_mean_exp(sums, n_members, whole)
+    weight = exemplar_weight(data.shown[record])
+    sums[n_members] = np.log(weight)
     for k in range(n_members):
         sums[k] += row[k]
         sums[n_members] += row[k]
-    return log_mean_exp(sums, n_members + 1) - log_without
+    return log_mean_exp(sums, n_members + 1, whole + weight) - log_without
 
 
 @lean
 def log_exemplar(logs: Floats, side: Sides, wanted: int, n_members: int, terms: Floats) -> float:
-    """Log evidence of the compared fields of the members on one side, from that of all pairs."""
+    """Log evidence of the compared fields of the members on one side, from that of all pairs.
+
+    On the diagonal stand the logs of their weights.
+    """
     n_inside = 0
+    whole = 0.0
     for exemplar in range(n_members):
         if side[exemplar] == wanted:
+            whole += np.exp(logs[exemplar, exemplar])
             terms[n_inside] = 0.0
             for k in range(n_members):
                 if side[k] == wanted:
                     terms[n_inside] += logs[k, exemplar]
             n_inside += 1
-    return log_mean_exp(terms, n_inside)
+    return log_mean_exp(terms, n_inside, whole)

@@ -4,7 +4,7 @@ import numpy as np
 
 from kolchin.kernels.arrays import Data, Evidence, Floats, Int32s, Int64s
 from kolchin.kernels.compiling import compiled, lean
-from kolchin.kernels.exemplar import finite_log, log_mean_exp, place_of
+from kolchin.kernels.exemplar import exemplar_weight, finite_log, log_mean_exp, place_of
 
 
 @compiled
@@ -47,10 +47,14 @@ def draw_exemplars(
     stop = 0
     n_patterns = evidence.ratio.size
     row = 0
+    log_value = 0.0
     for size in sizes:
         start, stop = stop, stop + size
+        whole = 0.0
         for k in range(size):
-            sums[k] = 0.0
+            weight = exemplar_weight(data.shown[members[start + k]])
+            whole += weight
+            sums[k] = np.log(weight)
         for k in range(1, size):
             for other in range(k):
                 i, j = members[start + k], members[start + other]
@@ -61,16 +65,17 @@ def draw_exemplars(
                     if row < n_patterns
                     else evidence.uncompared[row - n_patterns]
                 )
-                sums[k] += finite_log(value)
-                sums[other] += finite_log(value)
+                log_value = finite_log(value)
+                sums[k] += log_value
+                sums[other] += log_value
         if size < 2:
             continue
         if size == 2:
             # Either shows the same pattern against the other.
             against[row] += 1
-            total += sums[0]
+            total += log_value
             continue
-        total += log_mean_exp(sums, size)
+        total += log_mean_exp(sums, size, whole)
         exemplar = members[start + draw_log_weights(rng, sums, size)]
         for k in range(start, stop):
             n = members[k]

@@ -42,9 +42,12 @@ def split_or_merge(
     log_whole = weights.log_size[n_members] + np.log(free_factor(weights, partition, n_members, 0))
     if compared:
         compare_sides(data, evidence, n_members, scratch)
+        whole = 0.0
         for k in range(n_members):
-            scratch.terms[k] = scratch.totals[0, k] + scratch.totals[1, k]
-        log_whole += log_mean_exp(scratch.terms, n_members)
+            whole += scratch.told[k]
+            # Both have its weight.
+            scratch.terms[k] = scratch.totals[0, k] + scratch.totals[1, k] - np.log(scratch.told[k])
+        log_whole += log_mean_exp(scratch.terms, n_members, whole)
     # Sides as they are now, while all are put on one to see what that says.
     for k in range(n_members):
         scratch.terms[k] = scratch.side[k]
@@ -85,8 +88,8 @@ def allocate(
     scratch.side[1] = 1
     if compared:
         for k in range(n_members):
-            scratch.totals[0, k] = scratch.between[0, k]
-            scratch.totals[1, k] = scratch.between[1, k]
+            scratch.totals[0, k] = np.log(scratch.told[k]) + scratch.between[0, k]
+            scratch.totals[1, k] = np.log(scratch.told[k]) + scratch.between[1, k]
     scratch.log_sides[0] = 0.0
     scratch.log_sides[1] = 0.0
     log_size, log_sides = weights.log_size, scratch.log_sides

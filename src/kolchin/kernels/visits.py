@@ -12,7 +12,7 @@ from kolchin.kernels.arrays import (
 )
 from kolchin.kernels.categorical import log_evidence, log_predictive
 from kolchin.kernels.compiling import lean
-from kolchin.kernels.exemplar import log_compared_pair, log_mean_exp
+from kolchin.kernels.exemplar import exemplar_weight, log_compared_pair, log_mean_exp
 from kolchin.kernels.prior import free_factor
 
 
@@ -25,9 +25,10 @@ def accept(rng: np.random.Generator, log_odds: float) -> bool:
     return rng.random() * (1.0 + weight) < weight
 
 
-# Compared fields of an S that is visited record by record. ``totals[w, e]`` is the sum of the logs
-# of record e with all records of side w, ``log_sides[w]`` the log evidence of that side: a visit
-# takes as many exponentials as S has records, and a record that changes sides as many sums.
+# Compared fields of an S that is visited record by record. ``told[e]`` is the weight of record e as
+# the exemplar, ``totals[w, e]`` its log and the sum of those of e with all records of side w,
+# ``log_sides[w]`` the log evidence of that side: a visit takes as many exponentials as S has
+# records, and a record that changes sides as many sums.
 
 
 @lean
@@ -35,8 +36,9 @@ def compare_sides(data: Data, evidence: Evidence, n_members: int, scratch: Scrat
     """Look all pairs of S up and sum their logs by side; tabulate them if there is room."""
     whole = n_members <= scratch.between.shape[0]
     for k in range(n_members):
-        scratch.totals[0, k] = 0.0
-        scratch.totals[1, k] = 0.0
+        scratch.told[k] = exemplar_weight(data.shown[scratch.members[k]])
+        scratch.totals[0, k] = np.log(scratch.told[k])
+        scratch.totals[1, k] = scratch.totals[0, k]
         if whole:
             scratch.between[k, k] = 0.0
         for other in range(k):
@@ -50,11 +52,13 @@ def compare_sides(data: Data, evidence: Evidence, n_members: int, scratch: Scrat
                 scratch.between[other, k] = log_value
     for own in range(2):
         n_inside = 0
+        whole = 0.0
         for k in range(n_members):
             if scratch.side[k] == own:
+                whole += scratch.told[k]
                 scratch.terms[n_inside] = scratch.totals[own, k]
                 n_inside += 1
-        scratch.log_sides[own] = log_mean_exp(scratch.terms, n_inside)
+        scratch.log_sides[own] = log_mean_exp(scratch.terms, n_inside, whole)
 
 
 @lean
@@ -77,16 +81,19 @@ def log_side(scratch: Scratch, row: int, k: int, wanted: int, n_members: int) ->
     comes = scratch.side[k] != wanted
     sign = 1.0 if comes else -1.0
     n_inside = 0
+    whole = 0.0
     for exemplar in range(n_members):
         if exemplar != k and scratch.side[exemplar] == wanted:
+            whole += scratch.told[exemplar]
             scratch.terms[n_inside] = (
                 scratch.totals[wanted, exemplar] + sign * scratch.between[row, exemplar]
             )
             n_inside += 1
     if comes:
+        whole += scratch.told[k]
         scratch.terms[n_inside] = scratch.totals[wanted, k]
         n_inside += 1
-    return log_mean_exp(scratch.terms, n_inside)
+    return log_mean_exp(scratch.terms, n_inside, whole)
 
 
 @lean

@@ -19,7 +19,12 @@ Where only the set V of fields is seen, k of them wrong, the errors of the other
 
 import numpy as np
 
-from kolchin.likelihoods.error_kernels import ROUNDING, balancing, chances_by_set, tilts_by_set
+from kolchin.likelihoods.evidence_kernels.error_numbers import (
+    ROUNDING,
+    balancing,
+    chances_by_set,
+    tilts_by_set,
+)
 from kolchin.parameters import FloatArray
 
 FREEDOM, SPREAD = 2.0, 0.5

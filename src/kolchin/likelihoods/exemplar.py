@@ -2,9 +2,10 @@
 
 Two values of a compared field agree to some level: exact, near, ..., different. A record shows a
 level against its entity's true value with chance m(level), and against that of another entity
-with chance u(level). Which record of a cluster is the exemplar is not known; each may be:
+with chance u(level). Which record of a cluster is the exemplar is not known; each may be, but those
+that show more fields are likelier, since the others are not compared in what it does not show:
 
-    P(x_c) / prod P(x_n) = (1/|c|) sum over e in c of prod over n in c, n != e, of m(n, e) / u(n, e)
+    P(x_c) / prod P(x_n) = sum over e in c of w_e/W prod over n in c, n != e, of m(n, e) / u(n, e)
 
 Pairs that were never compared count as different in every field that both records show. Fields
 that move together do so on both sides of the ratio (`dependence`).
@@ -26,7 +27,7 @@ from kolchin.likelihoods import error_counts
 from kolchin.likelihoods.chance import Coincidences
 from kolchin.likelihoods.compared_candidates import find_among_compared
 from kolchin.likelihoods.dependence import Dependence
-from kolchin.likelihoods.error_kernels import draw_hidden_errors, slice_errors
+from kolchin.likelihoods.evidence_kernels.error_numbers import draw_hidden_errors, slice_errors
 from kolchin.likelihoods.fitting import learn_dependence
 from kolchin.likelihoods.neighbour_lists import list_neighbours
 from kolchin.likelihoods.outcomes import Outcomes, describe_outcomes
@@ -86,6 +87,7 @@ class Exemplar(PatternEvidence):
             shows=shares_shown(shows),
             together=comparisons.together,
             possible=comparisons.possible.share(np.ones(len(comparisons.shows), dtype=np.bool_)),
+            most_linked=comparisons.possible.most_linked,
         )
         coincidences = Coincidences.of(comparisons, likelihood.bands)
         learnt = learn_dependence(likelihood.patterns, chances, coincidences)
@@ -295,13 +297,15 @@ class Exemplar(PatternEvidence):
     def log_likelihood(self, labels: IntArray, values: Values) -> float:
         """Log evidence of a partition over singletons: the slow truth."""
         whole = np.concatenate(self.ratios(values)[:2])
+        n_shown = np.bitwise_count(self.shown).astype(float)
         total = 0.0
         for cluster in np.unique(labels):
             members = np.flatnonzero(labels == cluster)
             pairs = np.stack(np.meshgrid(members, members), axis=-1).reshape(-1, 2)
             between = whole[self.patterns_of(pairs)].reshape(members.size, members.size)
             np.fill_diagonal(between, 1.0)
-            total += float(np.log(between.prod(axis=0).mean()))
+            weights = kernels.MORE_SHOWN ** n_shown[members]
+            total += float(np.log(np.average(between.prod(axis=0), weights=weights)))
         return total
 
     def pair_evidence(self, pairs: NDArray[Any], draws: Mapping[str, FloatArray]) -> FloatArray:

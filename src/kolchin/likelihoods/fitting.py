@@ -13,18 +13,19 @@ from kolchin.comparison.kinds.base import make_falling_weights
 from kolchin.likelihoods import error_counts
 from kolchin.likelihoods.chance import FIRST_SHARE, Coincidences
 from kolchin.likelihoods.dependence import Dependence, Masks, typed_twice
-from kolchin.likelihoods.doubts import Rates, find_doubts
-from kolchin.likelihoods.families import farther, first_levels, nearer
-from kolchin.likelihoods.kernels import (
+from kolchin.likelihoods.doubts import Agreement, Rates, find_doubts
+from kolchin.likelihoods.evidence_kernels.class_mixtures import class_weights, kept_gains
+from kolchin.likelihoods.evidence_kernels.pair_shares import (
     ENTITIES,
     FAMILY,
     TYPED,
-    class_weights,
-    kept_gains,
-    share_out,
+    PairClasses,
+    PairPatterns,
 )
-from kolchin.likelihoods.shares import Shares
+from kolchin.likelihoods.families import farther, first_levels, nearer
+from kolchin.likelihoods.shares import Shares, share_pairs
 from kolchin.likelihoods.sharing import (
+    FEW_VALUES,
     LEAST_PAIRS,
     LEAST_SHARE,
     Chances,
@@ -34,7 +35,6 @@ from kolchin.likelihoods.sharing import (
     most_links,
 )
 from kolchin.parameters import FloatArray, IntArray
-from kolchin.threads import call_over_ranges
 
 PSEUDO_PAIRS, FEWEST_PSEUDO = 1 / 400, 10.0
 """Weight of the prior of m and rho, in pairs a record, and at least: it must not outweigh the links
@@ -63,9 +63,6 @@ FIRST_LINKS = 0.5
 DOUBTFUL_LINKS = 0.02
 """Patterns of which so many pairs are linked may be of another making."""
 
-FAR_MORE = 2.0
-"""Fields that tell so many times more than those that differ are not shared by coincidence."""
-
 NEGLIGIBLE = 1e-4
 """Patterns of which fewer pairs are linked or share anything are looked at now and then only."""
 
@@ -75,9 +72,6 @@ within a source, style is one as well."""
 
 SETTLED = 2
 """In the first steps m stays as it is expected: what may be either is of a family."""
-
-RANGE = 1 << 15
-"""So many patterns are looked at in one go."""
 
 
 class Learnt(NamedTuple):
@@ -264,9 +258,10 @@ class Fit:
         """
         shared, replaced = dict(zip(self.sets, self.n_shared.tolist(), strict=True)), []
         shared.pop(self.whole, None)
+        agreement = self._agreement()
         for one, n_pairs in find_doubts(self._rates()).items():
             rest = self.whole & ~one
-            may_share, may_replace = self._readings(one, rest)
+            may_share, may_replace = agreement.read(one, rest)
             if may_share:
                 shared.setdefault(one, n_pairs)
             if may_replace and 2 <= rest.bit_count() <= (len(self.chances.u) + 1) // 2:
@@ -280,24 +275,14 @@ class Fit:
         family = self.family is not None
         return Sets(shared, self.known, [*bits, *replaced], self.couples, doubts, family)
 
-    def _readings(self, agreed: int, rest: int) -> tuple[bool, bool]:
-        """Tell whether a set may be shared by unrelated records, and whether the rest be replaced.
-
-        What unrelated records share, as they do an address, is what changes at once, too: where one
-        reading has such fields together and the other has not, that one counts. But who agrees on
-        far more than differs is the same.
-        """
-        known = [*self.couples, *(one for one in self.sets if one.bit_count() >= 2)]
-        together, moved = (any(not few & ~many for few in known) for many in (agreed, rest))
-        says = [
-            -np.log(float(u[0])) * float(self.chances.shows[1 << f])
-            for f, u in enumerate(self.chances.u)
-        ]
-        agreeing, differing = (
-            sum(bits for f, bits in enumerate(says) if many >> f & 1) for many in (agreed, rest)
-        )
-        may_share = together >= moved and agreeing < FAR_MORE * differing
-        return may_share, moved >= together or not may_share
+    def _agreement(self) -> Agreement:
+        """Return what agreement says, and which sets unrelated records share."""
+        sharing = dict(zip(self.sets, self.n_shared.tolist(), strict=True))
+        sharing.pop(self.whole, None)
+        sharing |= {one: self.known[one] for one in self.couples}
+        exact = np.array([float(u[0]) for u in self.chances.u])
+        shown = [float(self.chances.shows[1 << f]) for f in range(exact.size)]
+        return Agreement(-np.log(exact) * shown, exact > FEW_VALUES, sharing)
 
     def _rates(self) -> Rates:
         """Return how many pairs are expected to show the patterns of links that differ."""
@@ -344,50 +329,42 @@ class Fit:
 
     def _shares(self, threads: int | None = None) -> Shares:
         """Divide the pairs of each pattern among shared sets and entities; chance has the rest."""
-        n_sets, n_fields = len(self.sets), len(self.chances.u)
-        bits = 1 << np.arange(n_fields)
-        sets: IntArray = np.concatenate([self.shared @ bits, ~self.replaced @ bits]).astype(int)
-        chance = np.concatenate([self.n_shared, self.n_linked * self.rho])
-        log_sets = np.log(np.maximum(chance, 1e-300))
-        of_kind = [self.typed, self.m, *([] if self.family is None else [self.family])]
-        log_levels = np.log(np.maximum([np.append(levels, 1) for levels in of_kind], 1e-300))
-        log_rest = float(np.log(max(self.chances.n_pairs, 1.0)))
-        counts = np.concatenate([~self._counted, np.ones(len(self.replaced), dtype=bool)])
-        kinds = np.concatenate([self.kinds, np.full(len(self.replaced), ENTITIES)])
-        log_tilt = np.log(np.maximum(error_counts.tilts(self.wrong, self.tau), 1e-300))
         whole = self.rows.size == self.patterns.number.size
         rows: IntArray | slice = slice(None) if whole else self.rows
-        place, gain, number = self.place[rows], self.gain[rows], self.patterns.number[rows]
-        linked, sharing = np.zeros((2, number.size))
-        shapes = (
-            *((sets.size,), log_levels.shape, log_tilt.shape),
-            *((n_sets, log_levels.shape[1]), (2, n_sets, n_fields)),
+        patterns = PairPatterns(
+            self.place[rows], self.gain[rows], self.patterns.number[rows], self.offsets
         )
-
-        def part(first: int, last: int) -> list[FloatArray]:
-            totals, found, *more = (np.zeros(shape) for shape in shapes)
-            given = place, gain, number, log_levels, log_rest, sets, log_sets, kinds
-            how = counts, self.leak, np.exp(self.loose), log_tilt, self.offsets, first, last
-            share_out(*given, *how, totals, found, linked, sharing, *more)
-            return [totals, found, *more]
-
-        parts = call_over_ranges(part, number.size, RANGE, threads)
-        empty = [np.zeros(shape) for shape in shapes]
-        totals, found, *more = (
-            np.sum(arrays, axis=0) for arrays in zip(empty, *parts, strict=True)
-        )
-        wrong, beside, leaked = more
+        by_class, by_pattern = share_pairs(patterns, self._classes(), threads)
         return Shares(
-            by_set=totals[:n_sets],
-            by_entity=totals[n_sets:],
-            typed=found[TYPED, :-1],
-            m=found[ENTITIES, :-1],
-            linked=self._spread(linked),
-            sharing=self._spread(sharing),
-            wrong=wrong,
-            beside=beside,
-            leaked=leaked,
-            family=found[-1, :-1],
+            by_set=by_class.total[: len(self.sets)],
+            by_entity=by_class.total[len(self.sets) :],
+            typed=by_class.levels[TYPED, :-1],
+            m=by_class.levels[ENTITIES, :-1],
+            linked=self._spread(by_pattern.linked),
+            sharing=self._spread(by_pattern.sharing),
+            wrong=by_class.wrong,
+            beside=by_class.beside,
+            leaked=by_class.leaked,
+            family=by_class.levels[-1, :-1],
+        )
+
+    def _classes(self) -> PairClasses:
+        """Return what pairs may be of: shared sets, then entities by what they have replaced."""
+        bits, n_replaced = 1 << np.arange(len(self.chances.u)), len(self.replaced)
+        n_pairs = np.concatenate([self.n_shared, self.n_linked * self.rho])
+        of_kind = [self.typed, self.m, *([] if self.family is None else [self.family])]
+        loose = np.exp(self.loose)
+        return PairClasses(
+            sets=np.concatenate([self.shared @ bits, ~self.replaced @ bits]).astype(int),
+            kinds=np.concatenate([self.kinds, np.full(n_replaced, ENTITIES)]),
+            counts=np.concatenate([~self._counted, np.ones(n_replaced, dtype=bool)]),
+            log_sets=np.log(np.maximum(n_pairs, 1e-300)),
+            log_rest=float(np.log(max(self.chances.n_pairs, 1.0))),
+            log_levels=np.log(np.maximum([np.append(p, 1) for p in of_kind], 1e-300)),
+            leak=self.leak,
+            loose=loose,
+            is_plain=~((self.leak > 0).any(axis=1) | (loose != 1).any(axis=1)),
+            log_tilt=np.log(np.maximum(error_counts.tilts(self.wrong, self.tau), 1e-300)),
         )
 
     def _spread(self, of_rows: FloatArray) -> FloatArray:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin.likelihoods.compared_patterns import AsCompared
-from kolchin.likelihoods.kernels import kept_gains
+from kolchin.likelihoods.evidence_kernels.class_mixtures import kept_gains
 from kolchin.likelihoods.pattern_evidence import NO_SETS
 from kolchin.parameters import FloatArray, Values
 

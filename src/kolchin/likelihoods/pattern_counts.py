@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kolchin.likelihoods.error_kernels import count_kept
+from kolchin.likelihoods.evidence_kernels.error_numbers import count_kept
 from kolchin.parameters import FloatArray, IntArray
 
 

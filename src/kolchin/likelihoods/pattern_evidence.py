@@ -14,7 +14,11 @@ from kolchin.comparison.kinds.base import make_falling_weights
 from kolchin.likelihoods import error_counts
 from kolchin.likelihoods.compared_patterns import AsCompared, ComparedPatterns
 from kolchin.likelihoods.dependence import Dependence
-from kolchin.likelihoods.kernels import class_weights, kept_gains, mixed_ratios
+from kolchin.likelihoods.evidence_kernels.class_mixtures import (
+    class_weights,
+    kept_gains,
+    mixed_ratios,
+)
 from kolchin.likelihoods.outcomes import Outcomes
 from kolchin.likelihoods.unlinked import Unlinked
 from kolchin.parameters import FloatArray, IntArray, Values

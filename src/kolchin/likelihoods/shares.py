@@ -2,7 +2,20 @@
 
 from typing import NamedTuple
 
+import numpy as np
+
+from kolchin.likelihoods.evidence_kernels.pair_shares import (
+    ClassPairs,
+    PairClasses,
+    PairPatterns,
+    PatternPairs,
+    divide_pairs,
+)
 from kolchin.parameters import FloatArray
+from kolchin.threads import call_over_ranges
+
+RANGE = 1 << 15
+"""So many patterns are looked at in one go."""
 
 
 class Shares(NamedTuple):
@@ -25,3 +38,30 @@ class Shares(NamedTuple):
     beside: FloatArray
     leaked: FloatArray
     family: FloatArray
+
+
+def share_pairs(
+    patterns: PairPatterns, classes: PairClasses, threads: int | None = None
+) -> tuple[ClassPairs, PatternPairs]:
+    """Divide the pairs of patterns among classes, and return what those of each show."""
+    by_pattern = PatternPairs(*np.zeros((2, patterns.number.size)))
+
+    def divide_range(first: int, last: int) -> ClassPairs:
+        by_class = make_class_pairs(classes)
+        divide_pairs(patterns, classes, first, last, by_class, by_pattern)
+        return by_class
+
+    parts = call_over_ranges(divide_range, patterns.number.size, RANGE, threads)
+    both = zip(make_class_pairs(classes), *parts, strict=True)
+    return ClassPairs(*(np.sum(arrays, axis=0) for arrays in both)), by_pattern
+
+
+def make_class_pairs(classes: PairClasses) -> ClassPairs:
+    """Return what no pairs show."""
+    return ClassPairs(
+        total=np.zeros(classes.sets.size),
+        levels=np.zeros(classes.log_levels.shape),
+        wrong=np.zeros(classes.log_tilt.shape),
+        beside=np.zeros(classes.loose.shape),
+        leaked=np.zeros((2, *classes.leak.shape)),
+    )

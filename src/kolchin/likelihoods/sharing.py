@@ -72,7 +72,8 @@ class Chances(NamedTuple):
     ``u[f]`` has the chances of the levels of field f, and ``agrees[f]`` which of them are agreement
     in spirit; ``shows[set]`` is the share of records that have all values of a set of fields (an
     index of bits); ``together[f, g]`` counts the pairs of records, of all, that agree exactly on
-    both. ``possible`` is the share of pairs that may be of one entity.
+    both. ``possible`` is the share of pairs that may be of one entity, and at most ``most_linked``
+    can be so at once.
     """
 
     n_records: int
@@ -81,6 +82,7 @@ class Chances(NamedTuple):
     shows: FloatArray
     together: FloatArray
     possible: float = 1.0
+    most_linked: float = np.inf
 
     @property
     def n_pairs(self) -> float:
@@ -197,7 +199,8 @@ def most_links(patterns: Patterns, chances: Chances) -> float:
     number = _summed(shown, whole, 1 << n_fields)
     few = [mask.bit_count() < min(FEWEST_SHOWN, n_fields) for mask in range(1 << n_fields)]
     clear = np.where(few, 0.0, number - LIFT * _by_chance(chances, exactly=False))
-    return max(float(chances.n_records), MORE_LINKS * float(np.maximum(clear, 0.0).sum()))
+    many = max(float(chances.n_records), MORE_LINKS * float(np.maximum(clear, 0.0).sum()))
+    return min(many, chances.most_linked)
 
 
 def _alike(patterns: Patterns, chances: Chances, exact: Counts, nearly: Counts) -> FloatArray:

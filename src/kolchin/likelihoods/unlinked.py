@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin.likelihoods.dependence import Dependence
-from kolchin.likelihoods.kernels import add_shares
+from kolchin.likelihoods.evidence_kernels.class_mixtures import add_shares
 from kolchin.parameters import FloatArray, IntArray
 
 SHAPE, RECORDS_A_PAIR = 0.1, 50.0

@@ -41,6 +41,37 @@ def test_counts_by_hand(seed):
     assert possible.share(shown) * n_shown * (n_shown - 1) / 2 == pytest.approx(max(expected, 1))
 
 
+def partitions_of(records):
+    """Give all partitions of some records."""
+    if not records:
+        yield []
+        return
+    first, *rest = records
+    for partition in partitions_of(rest):
+        yield [[first], *partition]
+        for k, cluster in enumerate(partition):
+            yield [*partition[:k], [first, *cluster], *partition[k + 1 :]]
+
+
+@pytest.mark.parametrize("sources", [[0, 0, 0, 1, 1, 2], [0, 0, 0, 0], [0, 1, 2, 2, 1], [1, 1, 0]])
+def test_most_links_by_enumeration(sources):
+    def count_linked(partition):
+        return sum(len(cluster) * (len(cluster) - 1) // 2 for cluster in partition)
+
+    allowed = [
+        partition
+        for partition in partitions_of(list(range(len(sources))))
+        if all(len({sources[n] for n in cluster}) == len(cluster) for cluster in partition)
+    ]
+    possible = Possible(len(sources), np.array(sources, dtype=np.int32))
+    assert possible.most_linked == max(map(count_linked, allowed))
+
+
+def test_records_without_a_source_may_be_linked_to_any():
+    assert Possible.of(3, np.array([0, 0, -1], dtype=np.int32)).most_linked == np.inf
+    assert Possible.of(3).most_linked == np.inf
+
+
 def test_random_pairs_are_of_two_sources():
     sources = (np.arange(3_000) < 30).astype(np.int32)
     possible = Possible(3_000, sources)

@@ -41,6 +41,12 @@ def draw(pool, seed: int = 1, n: int = N) -> list:
     return np.random.default_rng(seed).choice(np.array(list(pool), dtype=object), n).tolist()
 
 
+def write_in_two_ways(k: int) -> str:
+    """Write a date as one of two lists does."""
+    day = date(2010, 1, 1) + timedelta(37 * k)
+    return f"{day:%d-%b-%y}" if k % 2 else f"{day:%B} {day.day}, {day.year}"
+
+
 NAMES = [f"{a}{b}{c}" for a in "BDKLMR" for b in "aeio" for c in ("nna", "rta", "lf", "mond")]
 SSNS = [f"{i * 7919 % 899 + 100}{i * 104729 % 8999 + 1000}" for i in range(250)]
 
@@ -62,6 +68,8 @@ SSNS = [f"{i * 7919 % 899 + 100}{i * 104729 % 8999 + 1000}" for i in range(250)]
         ("dob", draw(str(date(1960, 1, 1) + timedelta(97 * i)) for i in range(99)), "date"),
         ("dob", draw(f"{i % 28 + 1}/{i % 12 + 1}/19{i:02d}" for i in range(99)), "date"),
         ("dob", draw(f"{i % 28 + 1} Mar 19{i:02d}" for i in range(10, 99)), "date"),
+        ("released", draw(write_in_two_ways(i) for i in range(99)), "date"),
+        ("road", draw(f"Mill Road {i % 28 + 1}, {i:02d}" for i in range(99)), "words"),
         ("born", draw(date(1960, 1, 1) + timedelta(97 * i) for i in range(99)), "date"),
         ("dob", draw(f"19{i:02d}0{i % 9 + 1}1{i % 9}" for i in range(10, 99)), "date"),
         ("year", draw(map(str, range(1930, 2000))), "number"),

@@ -2,14 +2,18 @@
 
 import gc
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
 import pytest
 
 import kolchin as kp
+from kolchin.comparison.compared_pairs import PairParts
 from kolchin.posterior.summaries import summarise
 from kolchin.records import DataWarning
+from kolchin.resolution.results.comparison_summary import count_compared_links
+from kolchin.resolution.results.evaluation_text import write_evaluation
 from kolchin.resolution.running.directory import RunDirectory
 from kolchin.sampling.run.chain import Chain
 
@@ -298,6 +302,19 @@ class TestEvaluate:
         with pytest.warns(DataWarning, match="its index is not that of the ids"):
             assert result.evaluate(shuffled) == result.evaluate()
         assert result.evaluate(people.to_pandas()["ent_id"]) == result.evaluate()
+
+    def test_true_pairs_that_were_compared_are_counted(self, finished, people):
+        result, _ = finished
+        measures = result.evaluate()  # of few records all pairs are compared
+        n_true = measures["point_estimate"]["true_pairs"]
+        assert measures["candidates"]["true_pairs"] == n_true
+        text = write_evaluation({**measures, "candidates": {"true_pairs": n_true - 1}})
+        assert f"Of {n_true} pairs of one true entity {n_true - 1} were compared" in text
+
+    def test_unknown_entities_are_no_true_pairs(self):
+        pairs = np.array([[0, 1], [0, 2], [1, 2], [3, 4]], dtype=np.int32)
+        comparisons = SimpleNamespace(parts=PairParts.of(pairs, np.zeros(4, dtype=np.int32)))
+        assert count_compared_links(comparisons, np.array([0, 1, 0, -1, -1])) == 1
 
     def test_calibration_counts_links(self, finished):
         result, _ = finished

@@ -77,6 +77,18 @@ class Possible(NamedTuple):
         possible = self.agreeing(np.where(shows, 0, -1).astype(np.int32), 1)[0]
         return max(float(possible), 1.0) / (n * (n - 1) / 2)
 
+    @property
+    def most_linked(self) -> float:
+        """The most pairs that can be linked, if each entity has a record of each source at most.
+
+        >>> Possible.of(6, np.array([0, 0, 0, 1, 1, 2])).most_linked
+        4.0
+        """
+        if self.is_all or (self.sources < 0).any():
+            return np.inf
+        largest_first = np.sort(np.bincount(self.sources))[::-1]
+        return float(largest_first @ np.arange(largest_first.size))
+
     def random_pairs(self, rng: np.random.Generator) -> NDArray[np.int32]:
         """Return possible pairs at random, or all if there are not many."""
         n = self.n_records

@@ -21,7 +21,12 @@ DATES = (
     r"^(0?[1-9]|[12]\d|3[01])[-/. ](0?[1-9]|1[0-2]|[a-z]{3,9})[-/. ](\d\d|(1\d|20)\d\d)$",
     r"^(0?[1-9]|1[0-2])[-/.](0?[1-9]|[12]\d|3[01])[-/.](\d\d|(1\d|20)\d\d)$",
     r"^(1[5-9]|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$",
+    r"^(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[-/. ]+(0?[1-9]|[12]\d|3[01])"
+    r"[-/., ]+(\d\d|(1\d|20)\d\d)$",
 )
+DATE = "|".join(DATES)
+"""Two lists may write dates in two ways."""
+
 EMAIL = r"^\S+@\S+$"
 PHONE = r"^\+?[\d(][\d\s()./+-]{5,24}(\s*(x|ext)\.?\s*\d+)?$"
 PUNCTUATED = r"^\+|\d[\s()./-]+\d"
@@ -117,7 +122,7 @@ def infer_kind(name: str, vocabulary: pl.Series) -> Kind:
     values = take_sample(vocabulary if dtype == pl.String else vocabulary.cast(pl.String))
     if _are_most(values, EMAIL):
         return Kind.EMAIL
-    if any(_are_most(values, date) for date in DATES):
+    if _are_most(values, DATE):
         return Kind.DATE
     named = _infer_by_name(name, values)
     kind = _infer_by_shape(vocabulary.len(), values) if named is None else named

@@ -3,7 +3,9 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from kolchin.comparison import Comparisons
 from kolchin.likelihoods import Exemplar
 from kolchin.model import Model
 from kolchin.posterior import Posterior
@@ -21,6 +23,14 @@ def summarise_candidates(model: Model) -> dict[str, Any] | None:
         "missed": report.missed,
         "keys": report.table().to_dicts(),
     }
+
+
+def count_compared_links(comparisons: Comparisons, truth: NDArray[np.int64]) -> int:
+    """Count the pairs of one true entity that were compared; -1 is an entity that is not known."""
+    return sum(
+        int(np.count_nonzero((truth[first] == truth[second]) & (truth[first] >= 0)))
+        for first, second in (part.pairs.T for part in comparisons.parts)
+    )
 
 
 def summarise_dependence(model: Model, posterior: Posterior) -> dict[str, Any]:

@@ -16,6 +16,7 @@ def write_evaluation(measures: dict[str, Any]) -> str:
         f"{point['n_records']:,} records with known entities"
         + (f"; {point['n_unknown']:,} without are left out" if point["n_unknown"] else "")
         + f". {point['n_true_clusters']:,} entities are true, {point['n_clusters']:,} shown.",
+        *_write_candidates(measures),
         "",
         f"{'':30}  {'shown':>7}  {'mean':>7}  {'90% interval':>16}",
     ]
@@ -28,6 +29,18 @@ def write_evaluation(measures: dict[str, Any]) -> str:
             lines.append(f"  {label:28}  {point[name]:7.4f}  {own['mean']:7.4f}  {interval:>16}")
     lines += ["", "Links against truth:", _write_calibration(measures["calibration"])]
     return "\n".join(lines)
+
+
+def _write_candidates(measures: dict[str, Any]) -> list[str]:
+    """Say how many of the true pairs were compared, where pairs are compared."""
+    n_true = measures["point_estimate"]["true_pairs"]
+    if "candidates" not in measures or not n_true:
+        return []
+    compared = measures["candidates"]["true_pairs"]
+    return [
+        f"Of {n_true:,} pairs of one true entity {compared:,} were compared: the recall of "
+        f"candidates is {compared / n_true:.4f}."
+    ]
 
 
 def _write_calibration(rows: list[dict[str, Any]]) -> str:

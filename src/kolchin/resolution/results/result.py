@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from kolchin.errors import DataError
-from kolchin.evaluation import write_as_numbers
+from kolchin.evaluation import encode, write_as_numbers
 from kolchin.files import replace_whole
 from kolchin.likelihoods import Exemplar
 from kolchin.model import Model
@@ -23,7 +23,10 @@ from kolchin.posterior.summaries import PosteriorSummary, summarise
 from kolchin.records import DataWarning, Records
 from kolchin.resolution.golden.golden_records import GoldenRecords, make_golden
 from kolchin.resolution.golden.golden_rules import KEPT_RULES, GoldenRules
-from kolchin.resolution.results.comparison_summary import summarise_dependence
+from kolchin.resolution.results.comparison_summary import (
+    count_compared_links,
+    summarise_dependence,
+)
 from kolchin.resolution.results.due import due_notes
 from kolchin.resolution.results.entity_views import EntityView, list_least_sure, view_entity
 from kolchin.resolution.results.events import Groupings, weigh_events
@@ -253,6 +256,9 @@ class Result:
         table = self._calibration(known)
         if found is not None and found.by_row:
             warnings.warn(f"Records and truth are matched {found.matched}.", DataWarning, 2)
+        if self._model.comparisons is not None:
+            compared = count_compared_links(self._model.comparisons, encode(known))
+            measures["candidates"] = {"true_pairs": compared}
         plain: dict[str, Any] = make_finite({**measures, "calibration": table.to_dicts()})
         return plain
 

@@ -10,6 +10,7 @@ would be v/w. A move on the records S of two clusters looks at all pairs of them
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kolchin import kernels
 from kolchin.parameters import FloatArray
@@ -34,6 +35,13 @@ RIVAL_SPREAD, MOST_NEIGHBOURS = 0.1, 8
 If c and d each fit a cluster that has no room for both, or a record fits two clusters, nothing but
 a move on the two rivals exchanges them: what comes between is too unlikely. Records listed with
 more than so many have no rivals: they are of a crowd, in which all fit each other.
+"""
+
+LONE_SPREAD, MOST_LONE, LONE_SHARE = 0.1, 24, 0.1
+"""Where few records are alone, each pair of them is visited like this, whatever they show.
+
+In a table that has everybody twice, the last two without a partner are likely to be one. Few are
+at most so many, and at most such a share of all records.
 """
 
 
@@ -71,9 +79,21 @@ def build_mixture(observed: ObservedPairs, log_odds: FloatArray, layout: Layout)
     rivals = kernels.rival_pairs(int(layout.bounds[-1]), pairs, MOST_NEIGHBOURS)
     weight = np.append(spread, np.full(len(rivals), RIVAL_SPREAD))
     sizes = observed.expected_sizes(chances, int(layout.bounds[-1]))
-    everyone = np.concatenate([pairs, rivals])
+    lone = _lone_pairs(sizes, pairs)
+    weight = np.append(weight, np.full(len(lone), LONE_SPREAD))
+    everyone = np.concatenate([pairs, rivals, lone])
     both = sizes[everyone]
-    together = np.append(chances[listed], np.zeros(len(rivals)))
+    together = np.append(chances[listed], np.zeros(len(rivals) + len(lone)))
     union = both.max(axis=1, initial=1.0) + (1 - together) * both.min(axis=1, initial=np.inf)
     weight *= np.minimum(1.0, 2.0 / union)
     return PairMixture(UNIFORM_SHARE, PairTables.of(layout, everyone, weight))
+
+
+def _lone_pairs(sizes: FloatArray, listed: NDArray[np.int32]) -> NDArray[np.int32]:
+    """List the pairs of records that are mostly alone, where these are few, but for listed ones."""
+    (lone,) = np.nonzero(sizes < 1.5)
+    if lone.size > min(MOST_LONE, LONE_SHARE * sizes.size):
+        lone = lone[:0]
+    pairs = np.column_stack([lone[places] for places in np.triu_indices(lone.size, 1)])
+    known = np.isin(pairs @ [sizes.size, 1], listed.astype(np.int64) @ [sizes.size, 1])
+    return pairs[~known].astype(np.int32)

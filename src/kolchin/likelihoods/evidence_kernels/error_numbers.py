@@ -3,9 +3,8 @@
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-compiled = njit(cache=True, nogil=True)
+from kolchin.kernels.compiling import compiled
 
 ROUNDING = 1e-6
 """How far a bound may be passed before it counts."""

@@ -1,0 +1,1 @@
+"""Compiled code of what pairs say: arrays in, arrays out, nothing else."""
