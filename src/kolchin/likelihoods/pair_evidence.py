@@ -1,7 +1,6 @@
 """How much each field says for a pair of records, where fields move together."""
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,27 +35,39 @@ def divide_evidence(
     numbers = exemplar._numbers_of(pairs, told.pattern, len(told.place) - (1 << exemplar.n_fields))
     patterns, place = np.unique(numbers, return_inverse=True)
     rows = told.place[patterns].astype(np.int32), told.constant[patterns].astype(float)
+    drawn = _pick_draws(exemplar, draws, patterns.size)
+
+    def mean_ratio(place: NDArray[np.int32], constant: FloatArray) -> FloatArray:
+        linked = _mean_log_linked(exemplar, drawn, place, constant)
+        return linked - _mean_log_unlinked(exemplar, drawn, place, constant)
+
+    return _divide_among_fields(exemplar, *rows, mean_ratio)[place]
+
+
+def _pick_draws(
+    exemplar: "Exemplar", draws: Mapping[str, FloatArray], n_patterns: int
+) -> list[Values]:
+    """Return the parameters of some draws, spread over all."""
     start = exemplar.start()
+    if exemplar.fixed:
+        return [start]
     n_draws = len(draws["m"]) if "m" in draws else 1
-    cost = patterns.size * len(exemplar.kept) * exemplar.n_fields**2
+    cost = n_patterns * len(exemplar.kept) * exemplar.n_fields**2
     wanted = int(np.clip(WORK_FOR_EVIDENCE / max(cost, 1), 5, DRAWS_FOR_EVIDENCE))
     picks = np.unique(np.linspace(0, n_draws - 1, wanted).astype(int))
-    total = np.zeros((patterns.size, exemplar.n_fields))
-    for pick in picks:
-        drawn = {name: array[pick] for name, array in draws.items()}
-        values = start if exemplar.fixed else exemplar.values({**start, **drawn})
-        total += _divide_among_fields(exemplar, *rows, partial(_log_linked, exemplar, values))
-        total -= _divide_among_fields(exemplar, *rows, partial(_log_unlinked, exemplar, values))
-    return (total / picks.size)[place]
+    return [
+        exemplar.values({**start, **{name: array[pick] for name, array in draws.items()}})
+        for pick in picks
+    ]
 
 
 def _divide_among_fields(
     exemplar: "Exemplar",
     places: NDArray[np.int32],
     constants: FloatArray,
-    log_chance: Callable[[NDArray[np.int32], FloatArray], FloatArray],
+    log_ratio: Callable[[NDArray[np.int32], FloatArray], FloatArray],
 ) -> FloatArray:
-    """Divide the log chance of patterns, over independent fields, among the fields.
+    """Divide the log ratio of patterns among the fields.
 
     A field has what it adds to those before it, on average over both orders of the fields.
     """
@@ -64,31 +75,35 @@ def _divide_among_fields(
     for order in (range(exemplar.n_fields), range(exemplar.n_fields - 1, -1, -1)):
         place = np.full_like(places, exemplar.offsets[-1])
         constant = np.zeros_like(constants)
-        before = log_chance(place, constant)
+        before = log_ratio(place, constant)
         for f in order:
             place[:, f], constant[:, f] = places[:, f], constants[:, f]
-            after = log_chance(place, constant)
+            after = log_ratio(place, constant)
             total[:, f] += (after - before) / 2
             before = after
     return total
 
 
-def _log_linked(
-    exemplar: "Exemplar", values: Values, place: NDArray[np.int32], constant: FloatArray
+def _mean_log_linked(
+    exemplar: "Exemplar", drawn: list[Values], place: NDArray[np.int32], constant: FloatArray
 ) -> FloatArray:
     """Log chance of levels in an entity, over independent fields of unrelated records."""
     gains = kept_gains(place, constant, exemplar._replaced, int(exemplar.offsets[-1]))
-    ratio = (exemplar._class_weights(values, place) * gains).sum(axis=1)
-    result: FloatArray = np.log(np.maximum(ratio, SMALLEST_RATIO))
-    return result
+    total = np.zeros(len(place))
+    for values in drawn:
+        ratio = (exemplar._class_weights(values, place) * gains).sum(axis=1)
+        total += np.log(np.maximum(ratio, SMALLEST_RATIO))
+    return total / len(drawn)
 
 
-def _log_unlinked(
-    exemplar: "Exemplar", values: Values, place: NDArray[np.int32], constant: FloatArray
+def _mean_log_unlinked(
+    exemplar: "Exemplar", drawn: list[Values], place: NDArray[np.int32], constant: FloatArray
 ) -> FloatArray:
     """Log chance of levels between unrelated records, over independent fields."""
+    total = np.zeros(len(place))
     if exemplar.unlinked is None:
-        return np.zeros(len(place))
-    base, parts = exemplar.unlinked.divide(place, constant)
-    result: FloatArray = np.log(base + parts @ values.get("shared", NO_SETS))
-    return result
+        return total
+    base, parts = exemplar.unlinked.divide(place, constant)  # the same for all draws
+    for values in drawn:
+        total += np.log(base + parts @ values.get("shared", NO_SETS))
+    return total / len(drawn)

@@ -30,11 +30,15 @@ from kolchin.priors.free_sizes import FreeSizes
 from kolchin.priors.probabilities import Probabilities
 from kolchin.priors.sizes import (
     SIZES_KEPT,
+    SMALLEST,
     DirichletSizes,
     NegativeBinomialSizes,
     Sizes,
     TableSizes,
 )
+
+ROUNDING = 1e-9
+"""By how much drawn probabilities may exceed 1 together."""
 
 
 class KolchinPartition(Prior):
@@ -268,12 +272,12 @@ class FreeSizesPartition(KolchinPartition):
         result = super().values(n_records, rest)
         if "mu" in parameters:
             mu = np.asarray(parameters["mu"], dtype=float)
-            if mu.ndim != 1 or not np.all(mu > 0) or not mu.sum() <= 1:
+            if mu.ndim != 1 or not np.all(mu >= 0) or not mu.sum() <= 1 + ROUNDING:
                 raise ModelError(
-                    "The 'mu' parameter must be the probabilities of sizes 1, 2, ..., each greater "
+                    "The 'mu' parameter must be the probabilities of sizes 1, 2, ..., none less "
                     f"than 0, with a sum of at most 1. Got {parameters['mu']!r} instead."
                 )
-            result["log_mu"] = np.log(mu)
+            result["log_mu"] = np.log(np.maximum(mu, SMALLEST))
             result["log_tail"] = math.log(max(1 - mu.sum(), 1e-300))
         return result
 

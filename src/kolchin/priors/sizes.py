@@ -27,6 +27,8 @@ from kolchin.priors.probabilities import (
 SIZES_KEPT = 20
 """How many entries of mu are kept with each draw."""
 
+SMALLEST = float(np.finfo(float).tiny)
+"""What counts for a drawn probability that is 0 as a number: its logarithm was far below."""
 SMALLEST_LOG = -1e290
 """Stands for log 0: finite, so that differences stay numbers."""
 
@@ -166,7 +168,7 @@ class DirichletSizes:
         sizes = np.arange(1, mu.size + 1)
         log_shape = np.append(self.log_base(sizes, values), self.log_base_tail(mu.size, values))
         shape = np.exp(log_shape) * values["alpha"]
-        parts = np.append(mu, 1 - mu.sum())
+        parts = np.maximum(np.append(mu, 1 - mu.sum()), SMALLEST)
         with np.errstate(divide="ignore"):
             terms = (shape - 1) * np.log(parts) - gammaln(shape)
         return float(terms.sum() + gammaln(shape.sum()))

@@ -48,6 +48,17 @@ def test_equal_records_apart_are_counted_by_group():
     assert sentence.startswith("1 group of records that are equal in every field is listed")
 
 
+def test_a_field_that_tells_little_is_not_said_to_tell_much():
+    class Alike:
+        fields = (kp.Text("name"),)
+        u = (np.array([0.9, 0.1]),)
+        agrees = (np.array([True, False]),)
+
+    differ = {"m[name: different]": {"mean": 0.9}}
+    found = {"n_records": 50, "n_entities": {"mean": 1.0}, "parameters": differ}
+    assert find_families(found, Alike()) == []
+
+
 class Telling:
     """Two fields: unrelated records hardly ever agree on the first, mostly on the second."""
 

@@ -209,7 +209,8 @@ class TestSignals:
         process.send_signal(signal.SIGINT)
         told = process.communicate(timeout=120)[1]
         assert process.returncode == 130, told
-        assert f"before the first draw. 'kolchin resume {out}' goes on." in told
+        assert f"before the first draw. The chains are kept: 'kolchin resume {out}' goes" in told
+        assert "results are made" not in told  # there are none
         assert "Traceback" not in told
 
 
@@ -355,6 +356,17 @@ class TestFaults:
         self.fill_disk(monkeypatch, 0)
         with pytest.raises(kp.SamplerError, match="Nothing was begun"):
             kp.resolve(table, out=tmp_path / "run", **COLUMNS, **SHORT)
+
+    def test_a_place_that_is_no_directory_is_a_fault_of_the_command(self, table, tmp_path):
+        (tmp_path / "file").write_text("x")
+        with pytest.raises(kp.DataError, match="file is a file"):
+            kp.resolve(table, out=tmp_path / "file" / "run", **COLUMNS, **SHORT)
+
+    @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="may write everywhere")
+    def test_a_directory_that_may_not_be_changed_is_told_first(self, table, tmp_path):
+        (tmp_path / "kept").mkdir(mode=0o500)
+        with pytest.raises(kp.DataError, match="may not be changed"):
+            kp.resolve(table, out=tmp_path / "kept" / "run", **COLUMNS, **SHORT)
 
     def stopped(self, table, out):
         kp.resolve(table, out=out, **COLUMNS, **SHORT, time_limit=1e-9)

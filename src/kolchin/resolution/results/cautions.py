@@ -30,9 +30,10 @@ COLLAPSED, FEWEST_COLLAPSED = 0.2, 20
 FAR_APART = 5.0
 """Chains whose numbers of entities differ by so many of their standard deviations disagree."""
 
-FAMILIES_DIFFER, MOST_TELLING = 0.25, 2
+FAMILIES_DIFFER, MOST_TELLING, TELLS_MUCH = 0.25, 2, 0.1
 """Records of one entity that differ so often in one of the fields that tell most may be families
-of things that are alike. Of the tables tried, those that were resolved well stay below 0.2."""
+of things that are alike. Of the tables tried, those that were resolved well stay below 0.2. A field
+on which unrelated records agree more often than the last does not tell much."""
 FAMILIES_ADVICE = " If each list has every thing once, say so ({})."
 
 
@@ -145,7 +146,7 @@ def find_families(
     for f in np.argsort(by_chance, kind="stable")[:MOST_TELLING]:
         column = comparisons.fields[f].column
         chance = summary["parameters"].get(f"m[{column}: different]", {}).get("mean", 0.0)
-        if chance > FAMILIES_DIFFER:
+        if chance > FAMILIES_DIFFER and by_chance[f] < TELLS_MUCH:
             return [
                 f"Records that were put together differ altogether in {column} "
                 f"{100 * chance:.0f} times of 100, though {column} tells much. They may be "

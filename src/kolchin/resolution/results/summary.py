@@ -105,9 +105,9 @@ def write_headline(summary: dict[str, Any]) -> list[str]:
     found, checks = summary["n_entities"], summary["diagnostics"]
     lines = [
         *summary.get("cautions", ()),
-        f"{found['mean']:,.0f} entities (90% interval {found['q05']:,.0f} to {found['q95']:,.0f}) "
-        f"among {summary['n_records']:,} records; the list has "
-        f"{summary['entities_shown']:,}.",
+        f"{write_counted(round(found['mean']), 'entity', 'entities')} "
+        f"(90% interval {found['q05']:,.0f} to {found['q95']:,.0f}) "
+        f"among {summary['n_records']:,} records; the list has {summary['entities_shown']:,}.",
         f"Sampling ended because {ENDINGS[summary['ended']]}: "
         f"{write_counted(summary['settings']['chains'], 'chain')} of "
         f"{write_counted(summary['draws'], 'draw')}, R-hat {_write_number(checks['rhat'], '.3f')}, "

@@ -9,10 +9,12 @@ and goes on from the state before.
 """
 
 import json
+import os
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -64,14 +66,27 @@ class RunDirectory:
         """Whether there is a run that can be taken up or looked at."""
         return (self.posterior / "run.json").exists()
 
+    @property
+    def _resuming(self) -> str:
+        """The command that goes on with the run, as a shell takes it."""
+        return f"'kolchin resume {quote(str(self.path))}'"
+
     def check_free(self, overwrite: bool) -> None:
         """Refuse a directory with results in it, unless they may go."""
         if self.path.exists() and not self.path.is_dir():
             raise DataError(f"{self.path} is a file. Name another directory with {option('out')}.")
+        folders = (self.path, *self.path.absolute().parents)
+        above = next(folder for folder in folders if folder.exists())
+        if not above.is_dir() or not os.access(above, os.W_OK):
+            raise DataError(
+                f"{self.path} cannot be written to: {above} "
+                f"{'may not be changed' if above.is_dir() else 'is a file'}. Name another "
+                f"directory with {option('out')}."
+            )
         there = [name for name in RESULTS if (self.path / name).exists()]
         if (self.has_run or there) and not overwrite:
             raise DataError(
-                f"{self.path} holds an earlier run. 'kolchin resume {self.path}' goes on with it, "
+                f"{self.path} holds an earlier run. {self._resuming} goes on with it, "
                 f"{option('out')} names another directory, and {option('overwrite')} replaces it."
             )
 
@@ -139,9 +154,7 @@ class RunDirectory:
         try:
             yield
         except (OSError, pl.exceptions.PolarsError) as error:
-            goes_on = (
-                f"What was saved before is intact: 'kolchin resume {self.path}' goes on from it."
-            )
+            goes_on = f"What was saved before is intact: {self._resuming} goes on from it."
             raise SamplerError(
                 f"{self.path} cannot be written to: {getattr(error, 'strerror', None) or error}. "
                 + (goes_on if self.has_run else "Nothing was begun.")

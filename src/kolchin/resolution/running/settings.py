@@ -14,6 +14,7 @@ from kolchin.answers import SAME, Known
 from kolchin.errors import KolchinError, ModelError
 from kolchin.likelihoods import Exemplar, compare
 from kolchin.model import Model
+from kolchin.options import option
 from kolchin.parameters import Beta, Gamma, Hyper, IntArray
 from kolchin.priors import PRIORS, Prior
 from kolchin.records import Records
@@ -290,14 +291,15 @@ def number_sources(source: pl.Series | None) -> IntArray:
     """Return a number for each source, -1 for none; refuse sources that forbid every link."""
     if source is None:
         raise ModelError(
-            "The 'one_per_source' parameter needs the source of each record. Give several files, "
-            "or the column that says it as 'source'."
+            f"{option('one_per_source')} needs the source of each record. Give several files, "
+            f"or the column that says it with {option('source')}."
         )
     numbers = (source.rank("dense") - 1).cast(pl.Int64).fill_null(-1).to_numpy()
     if numbers.size and numbers.min() == numbers.max() == 0:
         raise ModelError(
-            f"With 'one_per_source' records of one source are never linked, and all of them are of "
-            f"{source[0]!r}. Name another column as 'source', or leave 'one_per_source' out."
+            f"With {option('one_per_source')} records of one source are never linked, and all of "
+            f"them are of {source[0]!r}. Name another column with {option('source')}, or leave "
+            f"{option('one_per_source')} out."
         )
     return numbers
 
