@@ -138,7 +138,7 @@ def test_the_layer_below():
     records = kp.Records.from_table(table, fields=fields)
     model = kp.Model(records, prior=kp.NBD(), delta=kp.Gamma(1, 1), tied=True)
     posterior = kp.sample(model, chains=2, draws=5, seed=1)
-    # Chances of sizes that nobody has are drawn so small that they are 0 as numbers.
+    # UnrelatedChances of sizes that nobody has are drawn so small that they are 0 as numbers.
     assert (posterior.parameters["mu"] == 0).any()
     assert posterior.labels.shape == (2, 5, 20)
     assert (posterior.labels[:, :, 0] == 0).all()  # canonical

@@ -106,7 +106,7 @@ def test_results_ask_for_pairs_where_they_are(records, in_parts, work):
     there, in_memory = model_of(records, work), model_of(records)
     some = np.random.default_rng(3).permutation(2_500)[:1_000].reshape(-1, 2)
     assert np.array_equal(
-        there.likelihood.patterns_of(some), in_memory.likelihood.patterns_of(some)
+        there.likelihood.find_patterns(some), in_memory.likelihood.find_patterns(some)
     )
     assert np.array_equal(there.comparisons.levels_of(some), in_memory.comparisons.levels_of(some))
 

@@ -311,8 +311,8 @@ def test_pairs_are_found_in_lists_of_any_shape():
     chance = u[levels]
     likelihood = Exemplar(Outcomes(pairs, levels, chance, (3,), u[-1:], shows), "a")
     every = np.array(list(combinations(range(n), 2)), dtype=np.int32)
-    log_evidence = np.log(np.concatenate(likelihood.ratios(likelihood.start())[:2]))
-    expected = log_evidence[likelihood.patterns_of(every)]
+    log_evidence = np.log(np.concatenate(likelihood.compute_ratios(likelihood.start())[:2]))
+    expected = log_evidence[likelihood.find_patterns(every)]
     records = Records.from_codes(np.zeros((n, 1), dtype=int), frequencies=[[1.0]])
     model = kp.Model(records, likelihood=likelihood)
     problem = pose_problem(model)

@@ -369,7 +369,7 @@ def test_the_posterior_is_spread_over_many_partitions():
 def test_sharing_left_out_is_caught():
     problem = Problem(N_LEVELS, *TWO_EACH)
     likelihood = problem.likelihood()
-    likelihood.unlinked = None
+    likelihood.unrelated = None
     assert moved(problem, "DirichletProcess", likelihood=likelihood) < 1e-6
 
 
@@ -545,14 +545,14 @@ def test_m_rho_and_the_partition_keep_their_joint_posterior(joint):
 class WithoutClasses(Exemplar):
     """What was replaced is drawn from rho alone, whatever the levels are."""
 
-    def _weights_of(self, patterns, values):
+    def _weigh_classes(self, patterns, values):
         return np.tile(values["rho"], (patterns.size, 1))
 
 
 class NothingReplaced(Exemplar):
     """Every pair counts as one of which nothing was replaced."""
 
-    def _weights_of(self, patterns, values):
+    def _weigh_classes(self, patterns, values):
         return np.tile(np.eye(len(self.kept))[0], (patterns.size, 1))
 
 
@@ -563,9 +563,9 @@ def test_classes_drawn_wrongly_are_caught(joint, kind):
 
 def test_sharing_left_out_of_the_updates_is_caught(joint):
     class WithoutSharing(Exemplar):
-        def _depend(self, dependence):
-            super()._depend(dependence)
-            self.unlinked = None
+        def _take_dependence(self, dependence):
+            super()._take_dependence(dependence)
+            self.unrelated = None
 
     assert joint.p_values(WithoutSharing, 1500).min() < 1e-6
 

@@ -15,7 +15,7 @@ from problems import FIXED, log_of_all
 import kolchin as kp
 from kolchin.likelihoods import Exemplar, Outcomes
 from kolchin.likelihoods.dependence import Dependence
-from kolchin.likelihoods.unlinked import SHAPE, SMALLEST
+from kolchin.likelihoods.unrelated_pairs import SHAPE, SMALLEST
 from kolchin.records import Records
 
 SMALLEST_P = 1e-4
@@ -126,8 +126,8 @@ def test_the_likelihood_is_the_formula(family):
     likelihood = a_likelihood(family=family)
     for nu in (0.01, 2.0):
         values = likelihood.start() | {"shared": np.array([nu])}
-        ratios = likelihood.ratios(values)
-        found = ratios.ratio[likelihood.patterns_of(np.array(list(LEVELS)))]
+        ratios = likelihood.compute_ratios(values)
+        found = ratios.ratio[likelihood.find_patterns(np.array(list(LEVELS)))]
         slow = [
             chance(M, levels) / chance(U, levels) / unlinked(levels, nu, family)
             for levels in LEVELS.values()
@@ -139,7 +139,7 @@ def test_the_density_of_nu_is_that_of_all_pairs_unlinked():
     likelihood = a_likelihood()
     apart = np.arange(N_RECORDS)
     one, two = (log_joint(apart, nu) for nu in (0.3, 4.0))
-    slow, fast = two - one, [likelihood.unlinked.log_density(np.array([nu])) for nu in (0.3, 4.0)]
+    slow, fast = two - one, [likelihood.unrelated.log_density(np.array([nu])) for nu in (0.3, 4.0)]
     assert fast[1] - fast[0] == pytest.approx(slow)
 
 

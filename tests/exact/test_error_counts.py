@@ -34,7 +34,7 @@ def test_tilts_sum_over_what_is_not_seen(seed):
     rng = np.random.default_rng(seed)
     n_fields = int(rng.integers(1, 6))
     wrong, tau = rng.uniform(0.05, 0.6, n_fields), np.append(0, rng.normal(0, 2, n_fields))
-    table, whole = error_counts.tilts(wrong, tau), total(wrong, tau)
+    table, whole = error_counts.compute_tilts(wrong, tau), total(wrong, tau)
     for seen in range(1 << n_fields):
         visible = [f for f in range(n_fields) if seen >> f & 1]
         for errors in product((0, 1), repeat=len(visible)):
@@ -51,26 +51,30 @@ def test_tilts_sum_over_what_is_not_seen(seed):
 
 def test_what_is_balanced_says_the_same():
     wrong, tau = np.array([0.2, 0.5, 0.05]), np.array([0.0, -1.0, 2.0, 1.0])
-    other, shifted = error_counts.balanced(wrong, tau)
+    other, shifted = error_counts.balance(wrong, tau)
     np.testing.assert_allclose(
-        error_counts.distribution(other, shifted), error_counts.distribution(wrong, tau), rtol=1e-8
+        error_counts.compute_distribution(other, shifted),
+        error_counts.compute_distribution(wrong, tau),
+        rtol=1e-8,
     )
-    mean = error_counts.distribution(wrong, tau) @ np.arange(4)
+    mean = error_counts.compute_distribution(wrong, tau) @ np.arange(4)
     assert other.sum() == pytest.approx(mean)
     np.testing.assert_allclose(
-        error_counts.tau_of(other, error_counts.distribution(wrong, tau)), shifted, atol=1e-7
+        error_counts.compute_tau(other, error_counts.compute_distribution(wrong, tau)),
+        shifted,
+        atol=1e-7,
     )
 
 
 def test_independent_errors_are_found_to_be_so():
     rng = np.random.default_rng(1)
     wrong = np.array([0.1, 0.3, 0.2, 0.05])
-    base = error_counts.chances_of_all(wrong)
+    base = error_counts.compute_error_chances(wrong)
     counts = rng.multinomial(2000, base).astype(float)
     tau = error_counts.fit_tau(counts, base)
     np.testing.assert_allclose(tau[:3], 0.0, atol=0.3)
     exactly_one = error_counts.fit_tau(np.array([0.0, 2000, 0, 0, 0]), base)
-    assert error_counts.distribution(wrong, exactly_one)[1] > 0.98
+    assert error_counts.compute_distribution(wrong, exactly_one)[1] > 0.98
 
 
 # --- updates keep the posterior --------------------------------------------------------------
@@ -168,7 +172,7 @@ def updated(kind=Exemplar, n_starts=1500):
         counts = PatternCounts(against, against, 0.0)
         new = likelihood.update(rng, values, counts)
         for seen, which in ((values, before), (new, after)):
-            spread = error_counts.distribution(likelihood._wrong(seen), seen["tau"])
+            spread = error_counts.compute_distribution(likelihood._sum_wrong(seen), seen["tau"])
             which.append([*spread[[0, 2]], seen["m"][1], seen["m"][2], seen["m"][4]])
     return np.array(before), np.array(after)
 

@@ -153,7 +153,7 @@ def test_cells_give_the_likelihood(missing):
     delta = np.array([0.6, 0.01, 30.0])
     for labels in partitions(6):
         members, sizes, _ = kernels.grouped(kernels.make_rings(labels), np.array([0, 6, 0, 0]))
-        cells = likelihood.cells(*kernels.agreement_cells(members, sizes, likelihood.codes))
+        cells = likelihood.count_cells(*kernels.agreement_cells(members, sizes, likelihood.codes))
         slow = likelihood.log_likelihood(labels, {"delta": delta})
         fast = likelihood.log_evidence(cells, delta) + likelihood.log_singletons
         np.testing.assert_allclose(fast, slow, **CLOSE)

@@ -93,7 +93,7 @@ def before_and_after(kind=Exemplar, n_starts=900, n_steps=4):
 
 def seen_of(state, likelihood):
     values = state.field_values
-    spread = error_counts.distribution(likelihood._wrong(values), values["tau"])
+    spread = error_counts.compute_distribution(likelihood._sum_wrong(values), values["tau"])
     return [state.n_clusters, *spread[[0, 2]], values["m"][1], values["m"][2], values["m"][4]]
 
 
@@ -111,8 +111,8 @@ def test_a_chain_keeps_the_model():
 class TooMuchEvidence(Exemplar):
     """Every link counts four times as much: there are too many, and parameters follow."""
 
-    def ratios(self, values):
-        once = super().ratios(values)
+    def compute_ratios(self, values):
+        once = super().compute_ratios(values)
         return once._replace(ratio=4 * once.ratio, apart=4 * once.apart)
 
 

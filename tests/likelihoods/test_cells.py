@@ -23,7 +23,7 @@ def test_cells_of_shards_add_up(n_fields, larger_first):
     def of(groups):
         members = np.concatenate(groups).astype(np.int32)
         sizes = np.array([len(group) for group in groups], dtype=np.int32)
-        return likelihood.cells(*agreement_cells(members, sizes, likelihood.codes))
+        return likelihood.count_cells(*agreement_cells(members, sizes, likelihood.codes))
 
     added, whole = of(parts[0]).plus(of(parts[1])), of([*parts[0], *parts[1]])
     np.testing.assert_array_equal(added.observed, whole.observed)

@@ -26,7 +26,7 @@ def _outcomes(comparisons):
 def test_a_record_is_no_coincidence_with_itself():
     found, _ = coincidences([f"name {k}" for k in range(40)])
     assert found.agreeing[0].sum() == pytest.approx(0, abs=1e-9)
-    u, _ = found.chances([np.zeros(1), np.zeros(1)], np.zeros(2), unseen=False)
+    u, _ = found.estimate_chances([np.zeros(1), np.zeros(1)], np.zeros(2), unseen=False)
     assert u[0][0] == pytest.approx(UNSEEN_PAIRS / (40 * 39 / 2))
 
 
@@ -34,8 +34,8 @@ def test_links_are_taken_out():
     """Of 20 names that stand twice, all are coincidences or none."""
     found, _ = coincidences([f"name {k // 2}" for k in range(40)])
     assert found.agreeing[0].sum() == pytest.approx(20)
-    none, _ = found.chances([np.array([0.0])] * 2, np.zeros(2), unseen=False)
-    all_of_them, _ = found.chances([np.array([20.0])] * 2, np.full(2, 20.0), unseen=False)
+    none, _ = found.estimate_chances([np.array([0.0])] * 2, np.zeros(2), unseen=False)
+    all_of_them, _ = found.estimate_chances([np.array([20.0])] * 2, np.full(2, 20.0), unseen=False)
     assert none[0][0] > 20 * all_of_them[0][0]
     for u in (*none, *all_of_them):
         assert u.sum() == pytest.approx(1)
@@ -43,11 +43,11 @@ def test_links_are_taken_out():
 
 def test_agreement_on_a_value_has_the_chance_of_its_band():
     found, likelihood = coincidences(["often"] * 20 + [f"name {k // 2}" for k in range(20)])
-    taken = found.counted(likelihood.patterns, np.zeros(likelihood.n_patterns))
-    _, of_value = found.chances(taken, np.zeros(2), unseen=False)
+    taken = found.count_by_band(likelihood.patterns, np.zeros(likelihood.n_patterns))
+    _, of_value = found.estimate_chances(taken, np.zeros(2), unseen=False)
     exactly = of_value[0][0]
     assert exactly[0] < exactly[-1]
-    gain = found.gains(likelihood.patterns.levels, found.band, of_value)
+    gain = found.tabulate_gains(likelihood.patterns.levels, found.band, of_value)
     exact = likelihood.patterns.levels[:, 0] == 0
     chances = np.exp(-gain[exact, 0])
     assert set(chances.round(12)) <= set(exactly.round(12))
@@ -58,8 +58,8 @@ def test_near_values_have_the_chance_of_the_more_frequent_one():
     often, seldom = ["Katharina"] * 30, [f"{letter * 6}son" for letter in "bcdfghklmnpqrst"]
     slips = ["Katharin", seldom[0][:-1]]
     found, likelihood = coincidences([*often, *seldom, *slips], kp.Name)
-    taken = found.counted(likelihood.patterns, np.zeros(likelihood.n_patterns))
-    u, of_value = found.chances(taken, np.zeros(2), unseen=False)
+    taken = found.count_by_band(likelihood.patterns, np.zeros(likelihood.n_patterns))
+    u, of_value = found.estimate_chances(taken, np.zeros(2), unseen=False)
     mistyped = of_value[0][1 + u[0][1:-1].argmax()]
     assert mistyped[-1] > mistyped[0]
     shares = found.share[0]

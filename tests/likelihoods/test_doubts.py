@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from kolchin.likelihoods import compare
-from kolchin.likelihoods.doubts import LEAST_GAIN, Agreement, Rates, find_doubts
+from kolchin.likelihoods.doubts import LEAST_GAIN, Agreement, PatternRates, find_doubts
 from kolchin.likelihoods.exemplar import Exemplar
 from kolchin.records import load
 from kolchin.simulation.people import simulate_people
@@ -30,7 +30,7 @@ def simulated(n_twins, seed=1):
     sharing = chance * np.exp(log_typed[:, fields].sum(axis=1))
     rng = np.random.default_rng(seed)
     number = rng.poisson(chance * expected + n_twins * sharing).astype(float)
-    return Rates(number, expected, log_typed)
+    return PatternRates(number, expected, log_typed)
 
 
 @pytest.mark.statistical
@@ -70,7 +70,7 @@ def read(agreed, sharing):
     """Whether a set may be shared, and whether the rest may be replaced, of six fields."""
     says = np.array([5.0, 7.0, 0.7, 10.0, 8.0, 8.0])
     few = np.arange(6) == 2
-    return Agreement(says, few, sharing).read(agreed, 63 & ~agreed)
+    return Agreement(says, few, sharing).tell_readings(agreed, 63 & ~agreed)
 
 
 def test_what_is_shared_is_what_changes_at_once():
@@ -105,8 +105,8 @@ def test_twins_share_and_who_moves_does_not(option, share, expected):
     pytest.importorskip("names")
     likelihood = learn(**{option: share})
     assert isinstance(likelihood, Exemplar)
-    names = [set(likelihood.listed(fields)) for fields in likelihood.dependence.shared]
+    names = [set(likelihood.list_names(fields)) for fields in likelihood.dependence.shared]
     shared = [one for one in names if {"last_name", "birth_date"} <= one]
-    replaced = [set(likelihood.listed(fields)) for fields in likelihood.dependence.replaced]
+    replaced = [set(likelihood.list_names(fields)) for fields in likelihood.dependence.replaced]
     assert bool(shared) is expected
     assert any({"street", "postcode"} <= one for one in replaced) is not expected

@@ -5,16 +5,16 @@ import pytest
 from scipy.optimize import minimize
 
 from kolchin.likelihoods.chance import Coincidences
-from kolchin.likelihoods.families import farther, first_levels
+from kolchin.likelihoods.families import fit_family_levels, guess_family_levels
 from kolchin.likelihoods.fitting import Fit
-from kolchin.likelihoods.sharing import Chances, Patterns, Sets
+from kolchin.likelihoods.sharing import FieldSets, Patterns, UnrelatedChances
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_levels_are_the_most_likely_of_those_that_rise(seed):
     rng = np.random.default_rng(seed)
     counts, m = rng.gamma(1, 10, 5), rng.dirichlet(np.ones(5))
-    found = farther(counts, m, np.array([0, 5]))
+    found = fit_family_levels(counts, m, np.array([0, 5]))
     assert (np.diff(found / m) > -1e-9).all()
     steps = [{"type": "ineq", "fun": lambda p, k=k: p[k + 1] / m[k + 1] - p[k] / m[k]}
              for k in range(4)]  # fmt: skip
@@ -28,12 +28,12 @@ def test_levels_are_the_most_likely_of_those_that_rise(seed):
 
 def test_counts_that_do_not_rise_over_those_of_entities_are_not_kept():
     counts, m = np.array([90.0, 5.0, 5.0]), np.array([0.2, 0.3, 0.5])
-    np.testing.assert_allclose(farther(counts, m, np.array([0, 3])), m)
+    np.testing.assert_allclose(fit_family_levels(counts, m, np.array([0, 3])), m)
 
 
 def test_a_start_has_chances_and_no_text_is_exact():
     u = [np.array([0.0, 0.1, 0.1, 0.1, 0.1, 0.6]), np.array([0.1, 0.9])]
-    levels = first_levels(u, [0])
+    levels = guess_family_levels(u, [0])
     assert levels[:6].sum() == pytest.approx(1)
     assert levels[6:].sum() == pytest.approx(1)
     assert levels[0] == 0
@@ -67,7 +67,7 @@ def drawn_pairs(seed):
     number = rng.poisson(expected).astype(float)
     gain = -np.log(np.column_stack([u[levels[:, f]] for f, u in enumerate(U)]))
     agrees = (np.arange(6) < 3, np.arange(2) < 1, np.arange(4) < 2)
-    chances = Chances(N_RECORDS, U, agrees, np.ones(8), np.zeros((3, 3)))
+    chances = UnrelatedChances(N_RECORDS, U, agrees, np.ones(8), np.zeros((3, 3)))
     exact = [float(number[levels[:, f] == 0].sum()) for f in range(3)]
     known = Coincidences(
         agreeing=tuple(np.array([pairs]) for pairs in exact), share=(np.ones(1),) * 3,
@@ -82,7 +82,7 @@ def drawn_pairs(seed):
 
 def fitted(seed, family):
     patterns, chances, known = drawn_pairs(seed)
-    fit = Fit(patterns, chances, Sets({}, {}, [], family=family), known)
+    fit = Fit(patterns, chances, FieldSets({}, {}, [], family=family), known)
     fit.run()
     return fit
 

@@ -20,13 +20,13 @@ def many_patterns(n_records=400, seed=1):
 
 
 def evidence(likelihood):
-    return np.log(likelihood.ratios(likelihood.start())[0])[
-        likelihood.patterns_of(likelihood.parts.pairs)
+    return np.log(likelihood.compute_ratios(likelihood.start())[0])[
+        likelihood.find_patterns(likelihood.parts.pairs)
     ]
 
 
 def levels_of(likelihood):
-    return likelihood.place[likelihood.patterns_of(likelihood.parts.pairs)]
+    return likelihood.place[likelihood.find_patterns(likelihood.parts.pairs)]
 
 
 def test_patterns_that_become_one_have_the_same_levels_and_nearly_the_same_evidence():
@@ -53,10 +53,10 @@ def test_evidence_far_from_even_odds_stays_on_its_side(threshold):
 def test_where_all_patterns_differ_in_levels_nothing_changes():
     likelihood = many_patterns()
     likelihood._merge_alike(step=0.25, margin=1e-9)
-    ratios, n_patterns = likelihood.ratios(likelihood.start()), likelihood.n_patterns
+    ratios, n_patterns = likelihood.compute_ratios(likelihood.start()), likelihood.n_patterns
     likelihood._merge_alike(step=0.25, margin=1e-9)
     assert likelihood.n_patterns == n_patterns
-    np.testing.assert_array_equal(likelihood.ratios(likelihood.start())[0], ratios[0])
+    np.testing.assert_array_equal(likelihood.compute_ratios(likelihood.start())[0], ratios[0])
 
 
 def with_nothing_shared(likelihood):
@@ -69,7 +69,7 @@ def with_nothing_shared(likelihood):
         rho_weights=np.ones(1), m=m, m_weights=m, leak=nothing,
         loose=np.zeros((0, n_levels + 1)), sampled=np.empty(0, dtype=bool),
     )  # fmt: skip
-    likelihood._depend(dependence)
+    likelihood._take_dependence(dependence)
     return likelihood
 
 

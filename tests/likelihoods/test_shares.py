@@ -3,9 +3,9 @@ import pytest
 
 from kolchin.likelihoods import shares
 from kolchin.likelihoods.dependence import log_parts
-from kolchin.likelihoods.error_counts import tilts
+from kolchin.likelihoods.error_counts import compute_tilts
 from kolchin.likelihoods.fitting import Fit
-from kolchin.likelihoods.sharing import Chances, Patterns, Sets
+from kolchin.likelihoods.sharing import FieldSets, Patterns, UnrelatedChances
 
 
 def a_fit(n_fields, n_patterns=3_000, seed=1, family=False):
@@ -19,8 +19,8 @@ def a_fit(n_fields, n_patterns=3_000, seed=1, family=False):
     number = rng.integers(1, 50, n_patterns).astype(float)
     agrees = tuple(np.arange(4) < 2 for _ in range(n_fields))
     together = np.ones((n_fields, n_fields))
-    chances = Chances(5_000, u, agrees, np.ones(1 << n_fields), together)
-    sets = Sets(
+    chances = UnrelatedChances(5_000, u, agrees, np.ones(1 << n_fields), together)
+    sets = FieldSets(
         {0b11: 3_000.0, 0b110: 40.0, 0b101: 7.0}, {0b11: 4_000.0}, [0b11, 0b1], family=family
     )
     return Fit(Patterns(levels, gain, number), chances, sets)
@@ -40,7 +40,7 @@ def slow_shares(fit):
         beside[:, s] = np.where(inside | ~shown, 0.0, np.log(ratio)).sum(axis=1)
     wrong = shown & (fit.place != fit.offsets[:-1])
     bits = 1 << np.arange(gain.shape[1])
-    table = tilts(fit.wrong, fit.tau)
+    table = compute_tilts(fit.wrong, fit.tau)
     tilt = [table[(shown & kept) @ bits, (wrong & kept).sum(axis=1)] for kept in ~fit.replaced]
     sharing = log_parts(log_typed, fit.shared, fit.n_shared) + beside
     if fit.family is not None:
@@ -73,7 +73,7 @@ def slow_shares(fit):
 def test_shares_are_those_of_the_readable_sum(n_fields, family):
     fit = a_fit(n_fields, family=family)
     for _ in range(3):
-        shares = fit._shares()
+        shares = fit._divide_pairs()
         for fast, slow in zip(shares, slow_shares(fit), strict=False):
             np.testing.assert_allclose(fast, slow, rtol=1e-9, atol=1e-9)
         assert shares.wrong.sum() == pytest.approx(shares.by_entity.sum())
@@ -86,9 +86,9 @@ def test_shares_are_those_of_the_readable_sum(n_fields, family):
 
 def test_patterns_that_are_not_looked_at_have_no_shares():
     fit = a_fit(4)
-    every = fit._shares()
+    every = fit._divide_pairs()
     fit.rows = np.arange(0, fit.patterns.number.size, 3)
-    some = fit._shares()
+    some = fit._divide_pairs()
     np.testing.assert_array_equal(some.linked[::3], every.linked[::3])
     assert not some.linked[1::3].any()
     others = np.setdiff1d(np.arange(fit.patterns.number.size), fit.rows)
@@ -99,7 +99,7 @@ def test_patterns_that_are_not_looked_at_have_no_shares():
 def test_shares_are_the_same_for_any_number_of_threads(monkeypatch):
     monkeypatch.setattr(shares, "RANGE", 700)
     fit = a_fit(5)
-    first, *others = (fit._shares(threads) for threads in (1, 2, 3))
+    first, *others = (fit._divide_pairs(threads) for threads in (1, 2, 3))
     for other in others:
         for one, two in zip(first, other, strict=True):
             np.testing.assert_array_equal(one, two)

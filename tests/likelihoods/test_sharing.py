@@ -8,14 +8,14 @@ import pytest
 
 import kolchin as kp
 from kolchin.likelihoods import Exemplar, Outcomes, sharing
-from kolchin.likelihoods.dependence import typed_twice
+from kolchin.likelihoods.dependence import make_typed_levels
 from kolchin.likelihoods.fitting import LARGEST_SHARE, learn_dependence
 from kolchin.likelihoods.sharing import (
     LEAST_PAIRS,
-    Chances,
     Patterns,
+    UnrelatedChances,
+    compute_shown_shares,
     find_sets,
-    shares_shown,
 )
 
 N_RECORDS = 10_000
@@ -23,7 +23,7 @@ FIELDS = ("first", "surname", "born", "city", "postcode")
 EXACT = {"first": 0.01, "surname": 0.005, "born": 1e-4, "city": 0.03, "postcode": 0.002}
 U = {name: np.array([e, e, 0.03, 0.97 - 2 * e]) for name, e in EXACT.items()}
 M = np.array([0.85, 0.08, 0.04, 0.03])
-TYPED = typed_twice(4)
+TYPED = make_typed_levels(4)
 NEAR = np.array([0.02, 0.9, 0.05, 0.03])
 ADDRESS = frozenset({"city", "postcode"})
 HOUSEHOLD = frozenset({"surname", "city", "postcode"})
@@ -73,7 +73,7 @@ def planted(shared=None, replaced=None, linked=LINKED, shows=1.0, seed=0, fields
     patterns = Patterns(levels, np.where(levels >= 0, gain, 0.0), number[found])
     shown = np.array([shows ** one.bit_count() for one in range(1 << len(fields))])
     agrees = (AGREES,) * len(fields)
-    return patterns, Chances(N_RECORDS, tuple(chance), agrees, shown, together)
+    return patterns, UnrelatedChances(N_RECORDS, tuple(chance), agrees, shown, together)
 
 
 def named(masks, fields=FIELDS):
@@ -196,7 +196,9 @@ def test_namesakes_whose_codes_are_made_from_names_are_not_one_person(seed, coup
     shared, replaced = shares(dependence)
     assert shared[NAMESAKES] == pytest.approx(0.03, rel=0.5)
     assert replaced[frozenset()] > 0.97
-    monkeypatch.setattr(sharing, "_alike", lambda *given: np.zeros(1 << len(FIELDS)))
+    monkeypatch.setattr(
+        sharing, "_count_nearly_agreeing", lambda *given: np.zeros(1 << len(FIELDS))
+    )
     assert NAMESAKES not in shares(learn(*counts))[0]
 
 
@@ -235,7 +237,7 @@ def test_the_order_of_fields_does_not_matter(seed):
 
 def test_shares_shown_by_counting():
     shows = np.random.default_rng(1).random((50, 4)) < [0.9, 0.5, 0.7, 0.2]
-    found = shares_shown(shows)
+    found = compute_shown_shares(shows)
     for one in range(16):
         inside = [f for f in range(4) if (one >> f) & 1]
         assert found[one] == pytest.approx(shows[:, inside].all(axis=1).mean())
@@ -249,7 +251,7 @@ def test_values_missing_together_are_no_dependence():
     n_pairs = N_RECORDS * (N_RECORDS - 1) / 2
     together = np.full((2, 2), n_pairs * 0.05**2 / 4)
     agrees = (np.array([True, False, False]),) * 2
-    chances = Chances(N_RECORDS, u, agrees, shares_shown(shows), together)
+    chances = UnrelatedChances(N_RECORDS, u, agrees, compute_shown_shares(shows), together)
     none = Patterns(np.zeros((0, 2), dtype=np.int8), np.zeros((0, 2)), np.zeros(0))
     assert find_sets(none, chances).known == {}
     more = chances._replace(together=together + 3 * N_RECORDS)
@@ -272,12 +274,12 @@ def arbitrary(n_fields, n_patterns=0, n_records=200, missing=0.3, seed=0):
     shown = np.array([(1 - missing) ** one.bit_count() for one in range(1 << n_fields)])
     agrees = (np.array([True, False, False]),) * n_fields
     together = np.full((n_fields, n_fields), float(number.sum()))
-    return patterns, Chances(n_records, u, agrees, shown, together)
+    return patterns, UnrelatedChances(n_records, u, agrees, shown, together)
 
 
 def check(dependence, n_fields, n_levels=3):
     """All is finite, and a distribution."""
-    masks, chance = dependence.unlinked
+    masks, chance = dependence.unrelated_classes
     assert masks.shape == (len(chance), n_fields)
     assert not masks[0].any()
     assert not dependence.replaced[0].any()
@@ -353,7 +355,7 @@ def test_from_records_to_dependence():
     records = kp.Records.from_table(table, fields)
     likelihood = kp.compare(records)
     model = kp.Model(records, kp.NBNB(), likelihood=likelihood)
-    found = [likelihood.listed(row) for row in likelihood.dependence.shared]
+    found = [likelihood.list_names(row) for row in likelihood.dependence.shared]
     assert ["city", "postcode"] in found
     assert model.comparisons.together[2, 3] == model.comparisons.together[3, 3]
 
@@ -369,7 +371,7 @@ def test_evidence_of_sixteen_fields():
         np.ones((3, 16), dtype=bool),
     )
     likelihood = Exemplar(outcomes, "abcdefghijklmnop")
-    apart = likelihood.ratios(likelihood.start()).apart
+    apart = likelihood.compute_ratios(likelihood.start()).apart
     assert apart.shape == (1 << 16,)
     assert np.isfinite(apart).all()
     assert (apart > 0).all()

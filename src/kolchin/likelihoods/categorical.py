@@ -152,7 +152,7 @@ class DirichletCategorical:
         sizes: NDArray[np.int32],
     ) -> Cells:
         """Count what delta depends on, of some clusters."""
-        return self.cells(*kernels.agreement_cells(members, sizes, data.codes))
+        return self.count_cells(*kernels.agreement_cells(members, sizes, data.codes))
 
     def log_terms(self, values: Values, statistics: Cells) -> tuple[float, ...]:
         """Return what adds up to the log density of records and delta, given clusters."""
@@ -254,7 +254,7 @@ class DirichletCategorical:
             both = (one >= 0) & (two >= 0)
             equal = both & (one == two)
             shown, place = np.unique(one[equal], return_inverse=True)
-            delta = _thinned(deltas[:, f], shown.size)
+            delta = _thin_draws(deltas[:, f], shown.size)
             evidence[both & (one != two), f] = np.mean(np.log(delta) - np.log1p(delta))
             gain = 1 / self.frequency[shown]
             summed = np.zeros(shown.size)
@@ -263,7 +263,7 @@ class DirichletCategorical:
             evidence[equal, f] = (summed / delta.size - np.log1p(delta).mean())[place]
         return evidence
 
-    def _pooled_or_own(self, cells: Cells, field: int | None) -> Target:
+    def _choose_cells(self, cells: Cells, field: int | None) -> Target:
         """Return the cells of one field, or of all fields together (None)."""
         if field is None:
             pooled = cells.observed.sum(axis=0)
@@ -277,7 +277,7 @@ class DirichletCategorical:
             cells.observed[field],
         )
 
-    def cells(self, steps: IntArray, n_cells: IntArray, observed: IntArray) -> Cells:
+    def count_cells(self, steps: IntArray, n_cells: IntArray, observed: IntArray) -> Cells:
         """Count equal steps (as the kernel lists them) once each, where that saves anything."""
         width = int(steps[:, 1].max(initial=0)) + 1
         key = steps[:, 0] * width + steps[:, 1]
@@ -317,7 +317,7 @@ class DirichletCategorical:
             return values
         delta = values["delta"].copy()
         for field in (None,) if self.tied else range(self.n_fields):
-            target = self._pooled_or_own(cells, field)
+            target = self._choose_cells(cells, field)
             place = slice(None) if field is None else field
 
             def log_density(x: float, target: Target = target, place: Any = place) -> float:
@@ -335,7 +335,7 @@ class DirichletCategorical:
         return dict(values) | {"delta": delta}
 
 
-def _thinned(draws: FloatArray, n_values: int) -> FloatArray:
+def _thin_draws(draws: FloatArray, n_values: int) -> FloatArray:
     """Return draws evenly spread, as many as may be looked at for so many values; 50 or more."""
     most = max(50, EVIDENCE_BUDGET // max(n_values, 1))
     return draws[:: max(1, -(-draws.size // most))]

@@ -43,7 +43,7 @@ LOG_ODDS_BELOW_EVEN = 9.0
 uniform part of the proposals."""
 
 
-def lowest_evidence(n_records: int) -> float:
+def find_lowest_evidence(n_records: int) -> float:
     """Return the log evidence that makes a pair of so many records a candidate."""
     return float(np.log(n_records)) - LOG_ODDS_BELOW_EVEN
 
@@ -58,15 +58,17 @@ def find_by_codes(
     delta, data = likelihood.generous_delta(), likelihood.kernel_data()._replace(source=source)
     n_records = len(data.codes)
     most = max(FEWEST_LISTED, PAIRS_PER_RECORD * n_records)
-    lowest = lowest_evidence(n_records)
+    lowest = find_lowest_evidence(n_records)
     if n_records <= ALL_PAIRS_UP_TO:
-        pairs = _from_all_pairs(data, delta, lowest, most)
+        pairs = _list_from_all_pairs(data, delta, lowest, most)
     else:
-        pairs = _from_keys(likelihood, data, delta, lowest, most)
+        pairs = _list_from_keys(likelihood, data, delta, lowest, most)
     return pairs, kernels.pair_scores(data, kernels.Evidence(delta), pairs)
 
 
-def _from_all_pairs(data: kernels.Data, delta: FloatArray, lowest: float, most: int) -> IntPairs:
+def _list_from_all_pairs(
+    data: kernels.Data, delta: FloatArray, lowest: float, most: int
+) -> IntPairs:
     width = 0.1
     evidence = kernels.Evidence(delta)
     counts = kernels.score_histogram(data, evidence, lowest, width, 2000)
@@ -79,7 +81,7 @@ def _from_all_pairs(data: kernels.Data, delta: FloatArray, lowest: float, most: 
     return pairs
 
 
-def _from_keys(
+def _list_from_keys(
     likelihood: "DirichletCategorical",
     data: kernels.Data,
     delta: FloatArray,
@@ -122,7 +124,7 @@ def choose_keys(likelihood: "DirichletCategorical") -> list[tuple[int, ...]]:
     parts = np.split(likelihood.frequency, likelihood.offsets[1:-1])
     chance = np.array([part @ part for part in parts]) * seen**2
     most = CHANCE_PAIRS_PER_RECORD / (0.5 * n_records)
-    keys = _short_sets(chance, most)
+    keys = _list_short_sets(chance, most)
     rng = np.random.default_rng(0)
     agree = rng.random((4000, n_fields)) < (1 - MISMATCH) * seen**2
     covers = np.array([agree[:, list(key)].all(axis=1) for key in keys])
@@ -137,7 +139,7 @@ def choose_keys(likelihood: "DirichletCategorical") -> list[tuple[int, ...]]:
     return chosen or [tuple(range(n_fields))]
 
 
-def _short_sets(chance: FloatArray, most: float) -> list[tuple[int, ...]]:
+def _list_short_sets(chance: FloatArray, most: float) -> list[tuple[int, ...]]:
     """List the sets of fields that agree by chance rarely enough, and no superset of another."""
     fields = np.argsort(chance)[:16]
     found: list[tuple[int, ...]] = []

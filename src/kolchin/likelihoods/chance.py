@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin.comparison import Comparisons
-from kolchin.likelihoods.families import Family, family_of
+from kolchin.likelihoods.families import Family, learn_family
 from kolchin.likelihoods.sharing import Patterns
 from kolchin.parameters import FloatArray
 from kolchin.records.fields.declarations import Words
@@ -73,9 +73,9 @@ class Coincidences(NamedTuple):
         several = len(comparisons.fields) > 1
         found = agreeing, comparisons.band_m, n_shown, band, near, comparisons.in_band
         known = tuple(texts) if several else ()
-        return cls(*found, shares, known, family_of(comparisons, known))
+        return cls(*found, shares, known, learn_family(comparisons, known))
 
-    def first_links(self, n_linked: float, n_records: int, exact: FloatArray) -> list[FloatArray]:
+    def guess_links(self, n_linked: float, n_records: int, exact: FloatArray) -> list[FloatArray]:
         """Guess how many pairs that agree are of one entity, by field and band."""
         return [
             np.minimum(FIRST_SHARE * agreeing, n_linked * (n / n_records) ** 2 * same * share)
@@ -84,7 +84,7 @@ class Coincidences(NamedTuple):
             )
         ]
 
-    def counted(self, patterns: Patterns, taken: FloatArray) -> list[FloatArray]:
+    def count_by_band(self, patterns: Patterns, taken: FloatArray) -> list[FloatArray]:
         """Add up the pairs taken out of each pattern by field and band of exact agreement."""
         result = []
         for f, agreeing in enumerate(self.agreeing):
@@ -93,7 +93,7 @@ class Coincidences(NamedTuple):
             result.append(counts.astype(float))
         return result
 
-    def similar(self, patterns: Patterns, by_chance: FloatArray) -> dict[int, FloatArray]:
+    def count_similar(self, patterns: Patterns, by_chance: FloatArray) -> dict[int, FloatArray]:
         """Add up pairs that are alike by chance, by text field and level from near to different."""
         result = {}
         for f in self.texts:
@@ -102,7 +102,7 @@ class Coincidences(NamedTuple):
             result[f] = counts[1:-1].astype(float)
         return result
 
-    def chances(
+    def estimate_chances(
         self,
         taken: list[FloatArray],
         taken_of_all: FloatArray,
@@ -124,13 +124,13 @@ class Coincidences(NamedTuple):
             exact = min(float(by_band.sum()), MOST_AGREEMENT)
             near = self.near[f]
             if similar is not None and f in similar:
-                near = learnt_fall(similar[f], near, rest)
+                near = estimate_near_levels(similar[f], near, rest)
             of_level.append(np.append(exact, (1 - exact) * near))
-            of_value.append(chances_of_values(by_band, of_level[f], self.in_band[f], share))
+            of_value.append(tabulate_chances_by_value(by_band, of_level[f], self.in_band[f], share))
         return tuple(of_level), tuple(of_value)
 
     @staticmethod
-    def gains(
+    def tabulate_gains(
         levels: NDArray[np.int8], band: NDArray[np.int8], of_value: tuple[FloatArray, ...]
     ) -> FloatArray:
         """Return minus the log of the chance of each pattern's levels, 0 where one is missing."""
@@ -141,14 +141,15 @@ class Coincidences(NamedTuple):
         return gain
 
 
-def learnt_fall(similar: FloatArray, near: FloatArray, n_pairs: float) -> FloatArray:
+def estimate_near_levels(similar: FloatArray, near: FloatArray, n_pairs: float) -> FloatArray:
     """Return how unrelated texts that differ divide among levels, the last of which is different.
 
     ``similar`` were counted, of ``n_pairs``; ``near`` is what was expected before. With x the log
     of the expected number and y that before, the density of x is highest where
     similar - exp(x) = (x - y) / FALL_DOUBT^2.
 
-    >>> learnt_fall(np.array([200.0, 0.0]), np.array([1e-5, 1e-5, 0.99998]), 1e5).round(6).tolist()
+    >>> before = np.array([1e-5, 1e-5, 0.99998])
+    >>> estimate_near_levels(np.array([200.0, 0.0]), before, 1e5).round(6).tolist()
     [0.001987, 3e-06, 0.99801]
     """
     before = np.log(np.maximum(near[:-1] * n_pairs, FEWEST_SIMILAR))
@@ -163,7 +164,7 @@ def learnt_fall(similar: FloatArray, near: FloatArray, n_pairs: float) -> FloatA
     return np.append(shares, 1 - shares.sum())
 
 
-def chances_of_values(
+def tabulate_chances_by_value(
     agreeing: FloatArray, of_level: FloatArray, in_band: FloatArray, share: FloatArray
 ) -> FloatArray:
     """Return the chance of each level given a value, by band, (level, band).

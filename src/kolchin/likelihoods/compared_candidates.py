@@ -7,7 +7,7 @@ import numpy as np
 
 from kolchin import kernels
 from kolchin.comparison.compared_pairs import PairPlace
-from kolchin.likelihoods.categorical_candidates import IntPairs, lowest_evidence
+from kolchin.likelihoods.categorical_candidates import IntPairs, find_lowest_evidence
 from kolchin.parameters import FloatArray
 from kolchin.partitions import find_clashing
 from kolchin.workplace import Workplace, fetch_held
@@ -43,7 +43,7 @@ def find_among_compared(
     ``data`` has categorical fields, whose evidence counts given ``delta``, and sources.
     """
     at = exemplar.parts.find_workplace(work)
-    lowest = lowest_evidence(exemplar.shown.size)
+    lowest = find_lowest_evidence(exemplar.shown.size)
     name = f"threshold-{uuid4().hex}"
     at.store.put(name, CandidateThreshold(exemplar.log_ratios(), data, delta, lowest))
     tasks = [CandidateTask(place, name) for place in exemplar.parts.places]

@@ -23,7 +23,7 @@ MOST_FIELDS = 16
 """The fields that a record shows are the bits of a small number."""
 
 
-class AsCompared(NamedTuple):
+class UnmergedPatterns(NamedTuple):
     """Patterns before some were made one: levels, minus the logs of their chances, by outcome.
 
     Chains need not tell them apart, but who asks for the evidence of a pair wants its own.
@@ -49,7 +49,7 @@ class ComparedPatterns:
             )
         self.names = tuple(names)
         self.n_patterns = 0
-        self._as_compared: AsCompared | None = None
+        self._unmerged: UnmergedPatterns | None = None
         self.offsets = np.concatenate([[0], np.cumsum(compared.n_levels)]).astype(np.int64)
         bits = (1 << np.arange(len(names))).astype(np.int32)
         self.shown: NDArray[np.int32] = (compared.shows @ bits).astype(np.int32)
@@ -97,15 +97,15 @@ class ComparedPatterns:
         levels = np.where(place < self.offsets[-1], place - self.offsets[:-1], -1)
         return Patterns(levels.astype(np.int8), self.constant[: self.n_patterns], self._number)
 
-    def named(self, fields: Masks) -> str:
+    def write_names(self, fields: Masks) -> str:
         """Write a set of fields."""
-        return " + ".join(self.listed(fields))
+        return " + ".join(self.list_names(fields))
 
-    def listed(self, fields: Masks) -> list[str]:
+    def list_names(self, fields: Masks) -> list[str]:
         """Return the names of a set of fields."""
         return [name for name, inside in zip(self.names, fields, strict=True) if inside]
 
-    def lists(self, order: IntArray | None = None) -> RecordLists:
+    def list_compared(self, order: IntArray | None = None) -> RecordLists:
         """List for each record, or each place of an order, those it was compared with.
 
         Kernels read them: where each list begins, the others, and the pattern of the pair.
@@ -114,11 +114,11 @@ class ComparedPatterns:
         np.take(self._pattern, marks, out=marks, mode="clip")
         return begins, others, marks
 
-    def patterns_of(self, pairs: NDArray[Any]) -> IntArray:
+    def find_patterns(self, pairs: NDArray[Any]) -> IntArray:
         """Return the pattern of each pair, compared or not."""
-        return self._numbers_of(pairs, self._pattern, self.n_patterns)
+        return self._number_pairs(pairs, self._pattern, self.n_patterns)
 
-    def _numbers_of(
+    def _number_pairs(
         self, pairs: NDArray[Any], pattern: NDArray[np.int32], n_patterns: int
     ) -> IntArray:
         """Return the pattern of each pair, given those of outcomes; others come after these."""

@@ -53,7 +53,7 @@ class Dependence(NamedTuple):
     family: FloatArray | None = None
 
     @property
-    def unlinked(self) -> tuple[Masks, FloatArray]:
+    def unrelated_classes(self) -> tuple[Masks, FloatArray]:
         """The classes of unrelated pairs, the first of which shares nothing, and their chances."""
         share = self.n_shared / max(self.n_pairs, 1.0)
         nothing = np.zeros((1, self.shared.shape[1]), dtype=bool)
@@ -87,7 +87,7 @@ class Dependence(NamedTuple):
 
     def log_unlinked(self, place: NDArray[np.int32], constant: FloatArray) -> FloatArray:
         """Log chance of patterns between unrelated records, over that of independent fields."""
-        _, chance = self.unlinked
+        _, chance = self.unrelated_classes
         shared = self.log_shared(place, constant)
         parts = np.column_stack([np.zeros(len(place)), shared])
         parts += np.log(np.maximum(chance, 1e-300))
@@ -112,10 +112,10 @@ def log_mixture(
     return result
 
 
-def typed_twice(n_levels: int) -> FloatArray:
+def make_typed_levels(n_levels: int) -> FloatArray:
     """Return the chances of levels of one value that was typed twice.
 
-    >>> typed_twice(2).round(3).tolist()
+    >>> make_typed_levels(2).round(3).tolist()
     [0.998, 0.002]
     """
     rest = np.append(SHARED_TWICE, np.full(n_levels, SHARED_TWICE[-1] / 2))[: n_levels - 1]

@@ -43,14 +43,14 @@ class Agreement(NamedTuple):
     has_few_values: NDArray[np.bool_]
     sharing: dict[int, float]
 
-    def read(self, agreed: int, rest: int) -> tuple[bool, bool]:
+    def tell_readings(self, agreed: int, rest: int) -> tuple[bool, bool]:
         """Tell whether a set may be shared by unrelated records, and whether the rest be replaced.
 
         What unrelated records share, as they do an address, is what changes at once, too: where one
         reading has such fields together far more than the other, that one counts. But who agrees on
         far more than differs is the same.
         """
-        together, moved = self._most_sharing(agreed), self._most_sharing(rest)
+        together, moved = self._count_most_sharing(agreed), self._count_most_sharing(rest)
         agreeing, differing = (
             sum(bits for f, bits in enumerate(self.says) if many >> f & 1)
             for many in (agreed, rest)
@@ -58,7 +58,7 @@ class Agreement(NamedTuple):
         may_share = FAR_MORE * together >= moved and agreeing < FAR_MORE * differing
         return may_share, FAR_MORE * moved >= together or not may_share
 
-    def _most_sharing(self, fields: int) -> float:
+    def _count_most_sharing(self, fields: int) -> float:
         """Return how many unrelated pairs share a set that has two of some fields together.
 
         Fields of few values do not count: a first name tells the sex, and that is no reason.
@@ -68,7 +68,7 @@ class Agreement(NamedTuple):
         return max(inside, default=0.0)
 
 
-class Rates(NamedTuple):
+class PatternRates(NamedTuple):
     """Patterns of pairs: how many show each, how many are expected, and what agreement says.
 
     ``expected`` is over the chance of the pattern if fields are independent; ``log_typed`` has, by
@@ -79,28 +79,28 @@ class Rates(NamedTuple):
     expected: FloatArray
     log_typed: FloatArray
 
-    def of_most_pairs(self, n_patterns: int) -> "Rates":
+    def keep_most_frequent(self, n_patterns: int) -> "PatternRates":
         """Leave out all but the patterns with most pairs."""
         rows = np.argsort(-self.number, kind="stable")[:n_patterns]
-        return Rates(*(array[rows] for array in self))
+        return PatternRates(*(array[rows] for array in self))
 
 
-def find_doubts(rates: Rates) -> dict[int, float]:
+def find_doubts(rates: PatternRates) -> dict[int, float]:
     """Return sets of fields (bits) that would explain pairs better, with the number of pairs."""
     sets = _list_sets(rates.log_typed.shape[1])
-    rates = rates.of_most_pairs(min(MOST_PATTERNS, MOST_WORK // max(sets.size, 1)))
+    rates = rates.keep_most_frequent(min(MOST_PATTERNS, MOST_WORK // max(sets.size, 1)))
     found: dict[int, float] = {}
     while len(found) < MOST_SETS:
         # The slope at no pairs tells whether any number of pairs is better than none.
-        slopes = _slopes(rates, sets)
+        slopes = _compute_slopes(rates, sets)
         sets = sets[np.argsort(-slopes, kind="stable")][: int((slopes > 1).sum())]
         likely = sets[:SETS_AT_ONCE]
-        gains, numbers = _gains(rates, likely)
+        gains, numbers = _compute_gains(rates, likely)
         best = int(np.argmax(gains)) if gains.size else 0
         if not gains.size or gains[best] < LEAST_GAIN:
             break
         found[int(likely[best])] = float(numbers[best])
-        more = numbers[best] * _sharing(rates, likely[best : best + 1])[:, 0]
+        more = numbers[best] * _compute_shared_chances(rates, likely[best : best + 1])[:, 0]
         rates = rates._replace(expected=rates.expected + more)
     return found
 
@@ -113,7 +113,7 @@ def _list_sets(n_fields: int) -> IntArray:
     return result
 
 
-def _sharing(rates: Rates, sets: IntArray) -> FloatArray:
+def _compute_shared_chances(rates: PatternRates, sets: IntArray) -> FloatArray:
     """Return the chance of each pattern in pairs that share each set, (pattern, set)."""
     n_fields = rates.log_typed.shape[1]
     fields = (sets[:, None] >> np.arange(n_fields)) & 1
@@ -121,20 +121,20 @@ def _sharing(rates: Rates, sets: IntArray) -> FloatArray:
     return result
 
 
-def _slopes(rates: Rates, sets: IntArray) -> FloatArray:
+def _compute_slopes(rates: PatternRates, sets: IntArray) -> FloatArray:
     """Return how fast the log likelihood rises with the first pairs of each set, plus one."""
     result = np.empty(sets.size)
     weight = rates.number / rates.expected
     for first in range(0, sets.size, SETS_AT_ONCE):
         part = slice(first, first + SETS_AT_ONCE)
-        result[part] = (weight[:, None] * _sharing(rates, sets[part])).sum(axis=0)
+        result[part] = (weight[:, None] * _compute_shared_chances(rates, sets[part])).sum(axis=0)
     return result
 
 
-def _gains(rates: Rates, sets: IntArray) -> tuple[FloatArray, FloatArray]:
+def _compute_gains(rates: PatternRates, sets: IntArray) -> tuple[FloatArray, FloatArray]:
     """Return by how much the log likelihood rises with each set, and its number of pairs."""
     number = rates.number[:, None]
-    ratio = _sharing(rates, sets) / rates.expected[:, None]
+    ratio = _compute_shared_chances(rates, sets) / rates.expected[:, None]
     pairs = np.ones(sets.size)
     for _ in range(STEPS):
         pairs *= (number * ratio / (1 + pairs * ratio)).sum(axis=0)

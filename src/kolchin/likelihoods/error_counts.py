@@ -7,7 +7,7 @@ independently, k errors have the chance
     w_k = PB(k) exp(tau_k) / Z,    Z = sum over k of PB(k) exp(tau_k),    tau_0 = 0.
 
 Odds of errors that are all e^x times as large with tau_k - k x in place of tau_k say the same; of
-these the one counts by which as many errors are expected as if they were independent (balanced).
+these the one counts by which as many errors are expected as if they were independent (``balance``).
 The steps tau_k - tau_{k-1} then have Student's t distributions around 0: near independence
 unless the records object. From half of the fields on they are not positive: otherwise pairs that
 have nothing in common would pass for records with all fields wrong.
@@ -21,9 +21,9 @@ import numpy as np
 
 from kolchin.likelihoods.evidence_kernels.error_numbers import (
     ROUNDING,
-    balancing,
-    chances_by_set,
-    tilts_by_set,
+    find_balancing_shift,
+    tabulate_errors_by_set,
+    tabulate_tilts_by_set,
 )
 from kolchin.parameters import FloatArray
 
@@ -31,17 +31,17 @@ FREEDOM, SPREAD = 2.0, 0.5
 """Degrees of freedom and scale of the t distributions of steps."""
 
 
-def count_chances(wrong: FloatArray) -> FloatArray:
+def compute_error_chances_by_set(wrong: FloatArray) -> FloatArray:
     """Return the chance of k errors among the fields of each set (by bits), independent ones.
 
-    >>> count_chances(np.array([0.5])).tolist()
+    >>> compute_error_chances_by_set(np.array([0.5])).tolist()
     [[1.0, 0.0], [0.5, 0.5]]
     """
-    table: FloatArray = chances_by_set(wrong)
+    table: FloatArray = tabulate_errors_by_set(wrong)
     return table
 
 
-def chances_of_all(wrong: FloatArray) -> FloatArray:
+def compute_error_chances(wrong: FloatArray) -> FloatArray:
     """Return the chances of 0, 1, ... independent errors among all fields."""
     result: FloatArray = np.ones(1)
     for chance in wrong:
@@ -49,30 +49,30 @@ def chances_of_all(wrong: FloatArray) -> FloatArray:
     return result
 
 
-def tilts(wrong: FloatArray, tau: FloatArray) -> FloatArray:
+def compute_tilts(wrong: FloatArray, tau: FloatArray) -> FloatArray:
     """Return T(V, k) for each set V of fields that are seen (by bits) and number k of errors.
 
-    >>> tilts(np.array([0.5, 0.5]), np.array([0.0, 0.0, -50.0])).round(3)[1:].tolist()
+    >>> compute_tilts(np.array([0.5, 0.5]), np.array([0.0, 0.0, -50.0])).round(3)[1:].tolist()
     [[1.333, 0.667, 0.0], [1.333, 0.667, 0.0], [1.333, 1.333, 0.0]]
     """
-    result: FloatArray = tilts_by_set(wrong, tau)
+    result: FloatArray = tabulate_tilts_by_set(wrong, tau)
     return result
 
 
-def distribution(wrong: FloatArray, tau: FloatArray) -> FloatArray:
+def compute_distribution(wrong: FloatArray, tau: FloatArray) -> FloatArray:
     """Return w, the chances of 0, 1, ... errors among all fields."""
-    weight = chances_of_all(wrong) * np.exp(tau - tau.max())
+    weight = compute_error_chances(wrong) * np.exp(tau - tau.max())
     result: FloatArray = weight / weight.sum()
     return result
 
 
-def tau_of(wrong: FloatArray, chances: FloatArray) -> FloatArray:
+def compute_tau(wrong: FloatArray, chances: FloatArray) -> FloatArray:
     """Return the tau by which the numbers of errors have given chances.
 
-    >>> tau_of(np.array([0.5, 0.5]), np.array([0.3, 0.6, 0.1])).round(3).tolist()
+    >>> compute_tau(np.array([0.5, 0.5]), np.array([0.3, 0.6, 0.1])).round(3).tolist()
     [0.0, 0.0, -1.099]
     """
-    tau = np.log(np.maximum(chances, 1e-300) / np.maximum(chances_of_all(wrong), 1e-300))
+    tau = np.log(np.maximum(chances, 1e-300) / np.maximum(compute_error_chances(wrong), 1e-300))
     result: FloatArray = tau - tau[0]
     return result
 
@@ -80,12 +80,12 @@ def tau_of(wrong: FloatArray, chances: FloatArray) -> FloatArray:
 def log_prior(tau: FloatArray) -> float:
     """Return the log density of a balanced tau, up to a constant."""
     steps = np.diff(tau)
-    if np.any(steps[first_falling(tau.size) :] > ROUNDING):
+    if np.any(steps[count_free_steps(tau.size) :] > ROUNDING):
         return -np.inf
     return float(-(FREEDOM + 1) / 2 * np.log1p((steps / SPREAD) ** 2 / FREEDOM).sum())
 
 
-def first_falling(n_numbers: int) -> int:
+def count_free_steps(n_numbers: int) -> int:
     """Return the number of errors after which steps are not positive."""
     return n_numbers // 2
 
@@ -114,18 +114,18 @@ def fit_tau(counts: FloatArray, chances: FloatArray, n_steps: int = 60) -> Float
     return tau
 
 
-def falling(tau: FloatArray) -> FloatArray:
+def drop_steps_up(tau: FloatArray) -> FloatArray:
     """Return tau without the steps up that are not allowed."""
-    first = first_falling(tau.size)
+    first = count_free_steps(tau.size)
     result = tau.copy()
     result[first:] = np.minimum.accumulate(tau[first:])
     return result
 
 
-def balanced(wrong: FloatArray, tau: FloatArray) -> tuple[FloatArray, FloatArray]:
+def balance(wrong: FloatArray, tau: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return what says the same, with as many errors expected if they were independent."""
     log_odds = np.log(wrong) - np.log1p(-wrong)
-    shift = balancing(log_odds, distribution(wrong, tau))
+    shift = find_balancing_shift(log_odds, compute_distribution(wrong, tau))
     result: FloatArray = np.clip(1 / (1 + np.exp(-log_odds - shift)), 1e-9, 1 - 1e-9)
     return result, tau - shift * np.arange(tau.size)
 
@@ -144,7 +144,7 @@ def fit_wrong(
     errors, given how many there are, would be those found.
     """
     for _ in range(n_steps):
-        expected = n_records * _marginal(wrong, tau)
+        expected = n_records * _compute_marginals(wrong, tau)
         # The prior's part errs independently.
         extra = np.maximum(n_wrong + n_right - n_records, 1e-9)
         odds = wrong / (1 - wrong) * n_wrong / np.maximum(expected + extra * wrong, 1e-12)
@@ -153,7 +153,7 @@ def fit_wrong(
     return wrong
 
 
-def expected_errors(
+def expect_errors(
     pairs: FloatArray, wrong: FloatArray, tau: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return the expected records by number of errors, and errors by field that is hidden.
@@ -161,7 +161,7 @@ def expected_errors(
     ``pairs[V, k]`` show the fields V (by bits), k of them wrong.
     """
     n_fields = wrong.size
-    chances = count_chances(wrong)
+    chances = compute_error_chances_by_set(wrong)
     weight = np.append(np.exp(tau - tau.max()), np.zeros(n_fields + 1))
     seen, k = np.nonzero(pairs)
     others = len(chances) - 1 - seen
@@ -178,10 +178,10 @@ def expected_errors(
     return records[: n_fields + 1], hidden
 
 
-def _marginal(wrong: FloatArray, tau: FloatArray) -> FloatArray:
+def _compute_marginals(wrong: FloatArray, tau: FloatArray) -> FloatArray:
     """Return the chance that each field is wrong, given how numbers of errors are weighed."""
     weight = np.exp(tau - tau.max())
-    total = float(chances_of_all(wrong) @ weight)
-    others = [chances_of_all(np.delete(wrong, f)) for f in range(wrong.size)]
+    total = float(compute_error_chances(wrong) @ weight)
+    others = [compute_error_chances(np.delete(wrong, f)) for f in range(wrong.size)]
     result: FloatArray = wrong * np.array([rest @ weight[1:] for rest in others]) / total
     return result

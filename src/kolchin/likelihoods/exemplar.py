@@ -34,7 +34,7 @@ from kolchin.likelihoods.outcomes import Outcomes, describe_outcomes
 from kolchin.likelihoods.pair_evidence import divide_evidence
 from kolchin.likelihoods.pattern_counts import KeptLevels, PatternCounts, draw_classes
 from kolchin.likelihoods.pattern_evidence import PatternEvidence
-from kolchin.likelihoods.sharing import Chances, shares_shown
+from kolchin.likelihoods.sharing import UnrelatedChances, compute_shown_shares
 from kolchin.parameters import FloatArray, IntArray, Values, log_dirichlet
 from kolchin.workplace import Workplace
 
@@ -80,11 +80,11 @@ class Exemplar(PatternEvidence):
         shows = comparisons.shows
         names = [field.column for field in comparisons.fields]
         likelihood = cls(describe_outcomes(comparisons), names)
-        chances = Chances(
+        chances = UnrelatedChances(
             n_records=len(shows),
             u=comparisons.u,
             agrees=comparisons.agrees,
-            shows=shares_shown(shows),
+            shows=compute_shown_shares(shows),
             together=comparisons.together,
             possible=comparisons.possible.share(np.ones(len(comparisons.shows), dtype=np.bool_)),
             most_linked=comparisons.possible.most_linked,
@@ -92,7 +92,7 @@ class Exemplar(PatternEvidence):
         coincidences = Coincidences.of(comparisons, likelihood.bands)
         learnt = learn_dependence(likelihood.patterns, chances, coincidences)
         likelihood._take_chances(learnt.gain, learnt.u)
-        likelihood._depend(learnt.dependence)
+        likelihood._take_dependence(learnt.dependence)
         likelihood._merge_alike()
         is_likely = likelihood.log_ratios() > np.log(len(shows))
         likelihood.comparisons = comparisons.judge_links(is_likely)
@@ -104,15 +104,15 @@ class Exemplar(PatternEvidence):
 
     def of_records(self, rows: IntArray) -> "Exemplar":
         """Return the likelihood of some of the records, in ascending order."""
-        from kolchin.likelihoods.extending import restricted
+        from kolchin.likelihoods.extending import restrict_likelihood
 
-        return restricted(self, rows)
+        return restrict_likelihood(self, rows)
 
     def without_records(self) -> "Exemplar":
         """Return what does not depend on how many records there are."""
         bare = copy.copy(self)
         bare.comparisons = None
-        bare.unlinked = bare._known_factors = bare._as_compared = None
+        bare.unrelated = bare._found_factors = bare._unmerged = None
         bare.shown = self.shown[:0].copy()
         bare.parts = PairParts.of(np.empty((0, 2), dtype=np.int32), np.empty(0, dtype=np.int32))
         bare._pattern = self._pattern[:0].copy()
@@ -149,7 +149,7 @@ class Exemplar(PatternEvidence):
 
     def evidence(self, values: Values) -> kernels.Evidence:
         """Return the evidence of patterns, as the kernels take it."""
-        return kernels.Evidence(np.empty(0), *self.ratios(values))
+        return kernels.Evidence(np.empty(0), *self.compute_ratios(values))
 
     def log_reach(self, evidence: kernels.Evidence) -> float:
         """Return 0: no field is categorical."""
@@ -167,7 +167,7 @@ class Exemplar(PatternEvidence):
         if work is not None and order is not None and self.parts.find_workplace(work) is work:
             lists = list_neighbours(self.parts, self.pattern_of_outcome, order, work)
         else:
-            lists = self.lists(order)
+            lists = self.list_compared(order)
         no_codes = np.empty((shown.size, 0), dtype=np.int32)
         begins, others, pattern = lists
         return kernels.Data(no_codes, np.empty(0), begins, others, pattern, shown)
@@ -211,27 +211,31 @@ class Exemplar(PatternEvidence):
         if self.fixed or holds_fitted:
             return values
         (rows,) = np.nonzero(counts.against)
-        by_class = draw_classes(rng, counts.against[rows], self._weights_of(rows, values))
+        by_class = draw_classes(rng, counts.against[rows], self._weigh_classes(rows, values))
         result = dict(values)
         if self.has_classes:
             drawn = rng.standard_gamma(self.rho_weights + by_class.sum(axis=0))
             result["rho"] = np.maximum(drawn, 1e-300) / np.maximum(drawn, 1e-300).sum()
         # Looking at all patterns takes long where there are many: then it is done now and then.
-        if self.unlinked is not None and self.has_doubts and rng.random() < self.unlinked.frequency:
-            result["shared"] = self.unlinked.draw(rng, values["shared"], counts.inside)
+        if (
+            self.unrelated is not None
+            and self.has_doubts
+            and rng.random() < self.unrelated.frequency
+        ):
+            result["shared"] = self.unrelated.draw(rng, values["shared"], counts.inside)
         kept = KeptLevels.of(self.place[rows], by_class, self.kept, self.offsets)
         if self.counts_errors:
             return result | self._draw_errors(rng, values, kept)
         drawn = np.maximum(rng.standard_gamma(self.weights + kept.of_level), 1e-300)
-        return result | {"m": self._normalised(drawn)}
+        return result | {"m": self._normalise(drawn)}
 
     def _draw_errors(self, rng: np.random.Generator, values: Values, kept: KeptLevels) -> Values:
         """Draw which fields that are not seen are wrong, then tau, then m."""
-        wrong = self._wrong(values)
+        wrong = self._sum_wrong(values)
         log_odds = np.log(wrong) - np.log1p(-wrong)
         tau = values["tau"].copy()
         records, n_wrong = np.zeros(tau.size), kept.n_wrong.astype(float)
-        chances = error_counts.count_chances(wrong)
+        chances = error_counts.compute_error_chances_by_set(wrong)
         seen, wrong_seen, number = kept.seen, kept.wrong, kept.number
         draw_hidden_errors(
             rng, seen, wrong_seen, number, chances, tau, np.exp(log_odds), records, n_wrong
@@ -240,13 +244,13 @@ class Exemplar(PatternEvidence):
         right_weights = self.weights[first]
         wrong_weights = np.add.reduceat(self.weights, first) - right_weights
         n_right = records.sum() - n_wrong
-        steps = error_counts.SPREAD, error_counts.FREEDOM, error_counts.first_falling(tau.size)
+        steps = error_counts.SPREAD, error_counts.FREEDOM, error_counts.count_free_steps(tau.size)
         prior = np.concatenate([right_weights, wrong_weights, steps])
         slice_errors(rng, tau, log_odds, records, n_right, n_wrong, prior)
         near = np.maximum(rng.standard_gamma(self.weights + kept.of_level), 1e-300)
         near[first] = 0.0
         odds = np.maximum(np.exp(log_odds), 1e-300)
-        m = self._normalised(near) * np.repeat(odds / (1 + odds), np.diff(self.offsets))
+        m = self._normalise(near) * np.repeat(odds / (1 + odds), np.diff(self.offsets))
         m[first] = 1 / (1 + odds)
         return {"m": np.maximum(m, 1e-300), "tau": tau}
 
@@ -259,7 +263,9 @@ class Exemplar(PatternEvidence):
             return {}
         kept = {name: values[name].copy() for name in self.start() if name != "tau"}
         if self.counts_errors:
-            kept["errors"] = error_counts.distribution(self._wrong(values), values["tau"])
+            kept["errors"] = error_counts.compute_distribution(
+                self._sum_wrong(values), values["tau"]
+            )
         return kept
 
     def values(self, parameters: Mapping[str, Any]) -> Values:
@@ -268,7 +274,7 @@ class Exemplar(PatternEvidence):
         if self.counts_errors and "errors" in parameters:
             chances = np.asarray(parameters["errors"], dtype=float)
             wrong = 1 - np.asarray(parameters["m"], dtype=float)[self.offsets[:-1]]
-            parameters = {**parameters, "tau": error_counts.tau_of(wrong, chances)}
+            parameters = {**parameters, "tau": error_counts.compute_tau(wrong, chances)}
         for name, expected in result.items():
             if name not in parameters and not self.fixed:
                 shown = "errors" if name == "tau" else name
@@ -292,19 +298,19 @@ class Exemplar(PatternEvidence):
             total += log_dirichlet(values["rho"], self.rho_weights)
         if self.counts_errors:
             total += error_counts.log_prior(values["tau"])
-        if self.unlinked is not None and self.has_doubts:
-            total += self.unlinked.log_density(values["shared"])
+        if self.unrelated is not None and self.has_doubts:
+            total += self.unrelated.log_density(values["shared"])
         return float(total)
 
     def log_likelihood(self, labels: IntArray, values: Values) -> float:
         """Log evidence of a partition over singletons: the slow truth."""
-        whole = np.concatenate(self.ratios(values)[:2])
+        whole = np.concatenate(self.compute_ratios(values)[:2])
         n_shown = np.bitwise_count(self.shown).astype(float)
         total = 0.0
         for cluster in np.unique(labels):
             members = np.flatnonzero(labels == cluster)
             pairs = np.stack(np.meshgrid(members, members), axis=-1).reshape(-1, 2)
-            between = whole[self.patterns_of(pairs)].reshape(members.size, members.size)
+            between = whole[self.find_patterns(pairs)].reshape(members.size, members.size)
             np.fill_diagonal(between, 1.0)
             weights = kernels.MORE_SHOWN ** n_shown[members]
             total += float(np.log(np.average(between.prod(axis=0), weights=weights)))

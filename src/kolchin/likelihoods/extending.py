@@ -14,13 +14,13 @@ from kolchin.comparison import Comparisons
 from kolchin.comparison.added_records import AddedPairs
 from kolchin.comparison.compared_pairs import PairParts
 from kolchin.comparison.distinct_rows import find_distinct_rows
-from kolchin.likelihoods.chance import chances_of_values
-from kolchin.likelihoods.compared_patterns import AsCompared
+from kolchin.likelihoods.chance import tabulate_chances_by_value
+from kolchin.likelihoods.compared_patterns import UnmergedPatterns
 from kolchin.likelihoods.exemplar import Exemplar
 from kolchin.parameters import FloatArray, IntArray
 
 
-def extended(learnt: Exemplar, row_now: IntArray, added: AddedPairs) -> Exemplar:
+def extend_likelihood(learnt: Exemplar, row_now: IntArray, added: AddedPairs) -> Exemplar:
     """Return that of all records; ``row_now`` is where each known record is now (-1: gone).
 
     The order of known records stays.
@@ -32,9 +32,9 @@ def extended(learnt: Exemplar, row_now: IntArray, added: AddedPairs) -> Exemplar
     bands = np.concatenate([known.outcome_bands, added.bands])
     rows, which = find_distinct_rows([*levels.T, *bands.T])
     levels, bands = levels[rows], bands[rows]
-    parts = _joined_parts(known, row_now, added.pairs, which[n_known:])
-    gains = _gains(learnt, known, levels[n_known:], bands[n_known:])
-    compared = _with_patterns(learnt, levels[n_known:], bands[n_known:], gains)
+    parts = _join_parts(known, row_now, added.pairs, which[n_known:])
+    gains = _compute_gains(learnt, known, levels[n_known:], bands[n_known:])
+    compared = _add_patterns(learnt, levels[n_known:], bands[n_known:], gains)
     compared.parts = parts
     bits = (1 << np.arange(learnt.n_fields)).astype(np.int32)
     compared.shown = (added.shows @ bits).astype(np.int32)
@@ -55,7 +55,7 @@ def extended(learnt: Exemplar, row_now: IntArray, added: AddedPairs) -> Exemplar
     return compared
 
 
-def _joined_parts(
+def _join_parts(
     known: Comparisons, row_now: IntArray, pairs: NDArray[np.int32], which: NDArray[np.int32]
 ) -> PairParts:
     """Put the pairs of records that are still there and those of added ones together, sorted."""
@@ -67,7 +67,7 @@ def _joined_parts(
     return PairParts.of(every[order], outcomes[order])
 
 
-def _gains(
+def _compute_gains(
     learnt: Exemplar, known: Comparisons, levels: NDArray[np.int8], bands: NDArray[np.int8]
 ) -> FloatArray:
     """Return minus the log of the chance of levels that no pair had before, as it was learnt.
@@ -75,12 +75,12 @@ def _gains(
     A level in a band that was never seen has the chance of the nearest band that was, or what the
     frequencies of values say.
     """
-    told = _as_compared(learnt)
+    told = _get_unmerged(learnt)
     constant = told.constant[told.pattern]
     gain = np.zeros(levels.shape)
     for f in range(levels.shape[1]):
         share = known.band_m[f]
-        of_value = chances_of_values(known.band_u[f], known.u[f], known.in_band[f], share)
+        of_value = tabulate_chances_by_value(known.band_u[f], known.u[f], known.in_band[f], share)
         table = -np.log(np.maximum(of_value, 1e-300))
         seen = np.zeros(table.shape, dtype=bool)
         own = known.outcomes[:, f] >= 0
@@ -96,43 +96,43 @@ def _gains(
     return gain
 
 
-def _as_compared(learnt: Exemplar) -> AsCompared:
-    if learnt._as_compared is not None:
-        return learnt._as_compared
-    return AsCompared(learnt.place, learnt.constant, learnt._pattern)
+def _get_unmerged(learnt: Exemplar) -> UnmergedPatterns:
+    if learnt._unmerged is not None:
+        return learnt._unmerged
+    return UnmergedPatterns(learnt.place, learnt.constant, learnt._pattern)
 
 
-def _with_patterns(
+def _add_patterns(
     learnt: Exemplar, levels: NDArray[np.int8], bands: NDArray[np.int8], gains: FloatArray
 ) -> Exemplar:
     """Return a likelihood with a pattern more for each of some outcomes."""
-    told, n_masks = _as_compared(learnt), 1 << learnt.n_fields
+    told, n_masks = _get_unmerged(learnt), 1 << learnt.n_fields
     missing = learnt.offsets[-1]
     place = np.where(levels >= 0, levels + learnt.offsets[:-1], missing).astype(np.int32)
     fresh = np.arange(len(levels), dtype=np.int32)
     more = copy.copy(learnt)
-    more.place = _inserted(learnt.place, place, n_masks)
-    more.constant = _inserted(learnt.constant, gains, n_masks)
+    more.place = _insert_rows(learnt.place, place, n_masks)
+    more.constant = _insert_rows(learnt.constant, gains, n_masks)
     more.n_patterns = learnt.n_patterns + len(levels)
     more._pattern = np.append(learnt._pattern, learnt.n_patterns + fresh).astype(np.int32)
     more._number = np.append(learnt._number, np.zeros(len(levels)))
     more.bands = np.concatenate([learnt.bands, bands])
-    more._as_compared = AsCompared(
-        _inserted(told.place, place, n_masks),
-        _inserted(told.constant, gains, n_masks),
+    more._unmerged = UnmergedPatterns(
+        _insert_rows(told.place, place, n_masks),
+        _insert_rows(told.constant, gains, n_masks),
         np.append(told.pattern, len(told.place) - n_masks + fresh).astype(np.int32),
     )
-    more._depend(learnt.dependence)
+    more._take_dependence(learnt.dependence)
     return more
 
 
-def _inserted(rows: NDArray[np.generic], more: NDArray[np.generic], n_last: int) -> NDArray:  # type: ignore[type-arg]
+def _insert_rows(rows: NDArray[np.generic], more: NDArray[np.generic], n_last: int) -> NDArray:  # type: ignore[type-arg]
     """Put rows before the last ones, which are of pairs that were not compared."""
     split = len(rows) - n_last
     return np.concatenate([rows[:split], more.astype(rows.dtype), rows[split:]])
 
 
-def restricted(compared: Exemplar, rows: IntArray) -> Exemplar:
+def restrict_likelihood(compared: Exemplar, rows: IntArray) -> Exemplar:
     """Return the likelihood of some of the records, in ascending order."""
     place = np.full(compared.shown.size, -1, dtype=np.int32)
     place[rows] = np.arange(rows.size, dtype=np.int32)
@@ -143,13 +143,13 @@ def restricted(compared: Exemplar, rows: IntArray) -> Exemplar:
     outcomes, which = np.unique(
         np.concatenate([which[kept] for (_, which), kept in both]), return_inverse=True
     )
-    fewer = _with_fewer_patterns(compared, outcomes)
+    fewer = _keep_patterns(compared, outcomes)
     fewer.parts = PairParts.of(pairs, which.ravel().astype(np.int32))
     fewer.shown = compared.shown[rows]
     return fewer
 
 
-def _with_fewer_patterns(compared: Exemplar, outcomes: IntArray) -> Exemplar:
+def _keep_patterns(compared: Exemplar, outcomes: IntArray) -> Exemplar:
     """Return a likelihood for some outcomes alone, whose evidence is found sooner."""
     used, pattern = np.unique(compared._pattern[outcomes], return_inverse=True)
     n_patterns = compared.n_patterns
@@ -159,6 +159,6 @@ def _with_fewer_patterns(compared: Exemplar, outcomes: IntArray) -> Exemplar:
     fewer.n_patterns = used.size
     fewer._pattern = pattern.ravel().astype(np.int32)
     fewer._number = compared._number[used]
-    fewer._as_compared = None
-    fewer._depend(compared.dependence)
+    fewer._unmerged = None
+    fewer._take_dependence(compared.dependence)
     return fewer

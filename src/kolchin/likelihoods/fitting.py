@@ -12,9 +12,9 @@ import numpy as np
 from kolchin.comparison.kinds.base import make_falling_weights
 from kolchin.likelihoods import error_counts
 from kolchin.likelihoods.chance import FIRST_SHARE, Coincidences
-from kolchin.likelihoods.dependence import Dependence, Masks, typed_twice
-from kolchin.likelihoods.doubts import Agreement, Rates, find_doubts
-from kolchin.likelihoods.evidence_kernels.class_mixtures import class_weights, kept_gains
+from kolchin.likelihoods.dependence import Dependence, Masks, make_typed_levels
+from kolchin.likelihoods.doubts import Agreement, PatternRates, find_doubts
+from kolchin.likelihoods.evidence_kernels.class_mixtures import multiply_kept_gains, weigh_classes
 from kolchin.likelihoods.evidence_kernels.pair_shares import (
     ENTITIES,
     FAMILY,
@@ -22,17 +22,17 @@ from kolchin.likelihoods.evidence_kernels.pair_shares import (
     PairClasses,
     PairPatterns,
 )
-from kolchin.likelihoods.families import farther, first_levels, nearer
+from kolchin.likelihoods.families import fit_family_levels, guess_family_levels, pool_by_similarity
 from kolchin.likelihoods.shares import Shares, share_pairs
 from kolchin.likelihoods.sharing import (
     FEW_VALUES,
     LEAST_PAIRS,
     LEAST_SHARE,
-    Chances,
+    FieldSets,
     Patterns,
-    Sets,
+    UnrelatedChances,
+    bound_links,
     find_sets,
-    most_links,
 )
 from kolchin.parameters import FloatArray, IntArray
 
@@ -70,11 +70,11 @@ MOST_ALIKE = 1.5
 """Alike records of two sources are at most so many times what those within sources lead to expect:
 within a source, style is one as well."""
 
-SETTLED = 2
+STEPS_WITH_M_HELD = 2
 """In the first steps m stays as it is expected: what may be either is of a family."""
 
 
-class Learnt(NamedTuple):
+class LearnedDependence(NamedTuple):
     """Fields that move together, and what chance is: by level and field, and by pattern."""
 
     dependence: Dependence
@@ -83,8 +83,8 @@ class Learnt(NamedTuple):
 
 
 def learn_dependence(
-    patterns: Patterns, chances: Chances, coincidences: Coincidences | None = None
-) -> Learnt:
+    patterns: Patterns, chances: UnrelatedChances, coincidences: Coincidences | None = None
+) -> LearnedDependence:
     """Learn sets of fields that move together, by expectation and maximisation over patterns.
 
     Chance is learnt along with them, where it is known which agreement may be coincidence.
@@ -101,12 +101,12 @@ def learn_dependence(
         fit.run()
         patterns, chances = patterns._replace(log_gain=fit.gain), fit.chances
     assert fit is not None
-    doubted = fit.sets_in_doubt()
+    doubted = fit.find_sets_in_doubt()
     if doubted is not None:
         fit = Fit(patterns, chances, doubted, coincidences, fit)
         fit.run()
     fit.learn_chance(unseen=True)
-    return Learnt(fit.dependence(), fit.chances.u, fit.gain)
+    return LearnedDependence(fit.build_dependence(), fit.chances.u, fit.gain)
 
 
 class Fit:
@@ -115,8 +115,8 @@ class Fit:
     def __init__(
         self,
         patterns: Patterns,
-        chances: Chances,
-        sets: Sets,
+        chances: UnrelatedChances,
+        sets: FieldSets,
         coincidences: Coincidences | None = None,
         before: "Fit | None" = None,
     ) -> None:
@@ -131,7 +131,7 @@ class Fit:
         weight = max(PSEUDO_PAIRS * self.n_records, FEWEST_PSEUDO)
         expected = [make_falling_weights(n) / make_falling_weights(n).sum() for n in n_levels]
         self.m: FloatArray = np.concatenate(expected)
-        self.typed: FloatArray = np.concatenate([typed_twice(n) for n in n_levels])
+        self.typed: FloatArray = np.concatenate([make_typed_levels(n) for n in n_levels])
         self.m_weights, self.typed_weights = weight * self.m, weight * self.typed
         last = self.offsets[1:] - 1
         self.m_weights = np.maximum(self.m_weights, LEAST_NEAR)
@@ -142,19 +142,19 @@ class Fit:
         self.family: FloatArray | None = None
         self.most_alike = np.inf
         if sets.family:
-            self.sets.append(self.whole)
+            self.sets.append(self.all_fields)
             self.n_shared = np.append(self.n_shared, float(self.n_records))
-            self.family = first_levels(chances.u, self.texts)
+            self.family = guess_family_levels(chances.u, self.texts)
             self.family_weights = weight * self.family
             self._learn_of_unrelated(coincidences)
-        self.shared = self._masks(self.sets)
-        self.leak = np.where(self._counted[:, None] | self.shared, 0.0, LEAK)
+        self.shared = self._mask_sets(self.sets)
+        self.leak = np.where(self._is_counted[:, None] | self.shared, 0.0, LEAK)
         self.loose: FloatArray = np.zeros((len(self.sets), int(self.offsets[-1]) + 1))
-        self.replaced = self._masks([0, *sets.replaced])
+        self.replaced = self._mask_sets([0, *sets.replaced])
         self.rho_weights = weight * np.append(1.0, np.full(len(sets.replaced), REPLACED))
         self.rho = self.rho_weights / self.rho_weights.sum()
         self.tau = np.zeros(len(n_levels) + 1)
-        self.most_links = most_links(patterns, chances)
+        self.most_links = bound_links(patterns, chances)
         self.n_linked = FIRST_LINKS * self.most_links
         self.shares: Shares | None = None
         self.rows: IntArray = np.arange(patterns.number.size)
@@ -175,13 +175,13 @@ class Fit:
         self.family_weights = np.minimum(known.n_pairs, self.n_records) * known.levels
         self.most_alike = MOST_ALIKE * known.n_pairs
 
-    def _masks(self, sets: list[int]) -> Masks:
+    def _mask_sets(self, sets: list[int]) -> Masks:
         n_fields = len(self.chances.u)
         rows = [[(one >> f) & 1 == 1 for f in range(n_fields)] for one in sets]
         return np.array(rows, dtype=bool).reshape(len(sets), n_fields)
 
     @property
-    def whole(self) -> int:
+    def all_fields(self) -> int:
         """The set of all fields, which stands for the family."""
         return (1 << len(self.chances.u)) - 1
 
@@ -193,7 +193,7 @@ class Fit:
     @property
     def kinds(self) -> IntArray:
         """The kind of each shared set."""
-        family = np.array(self.sets, dtype=np.int64) == self.whole
+        family = np.array(self.sets, dtype=np.int64) == self.all_fields
         result: IntArray = np.where(family, FAMILY, TYPED)
         return result
 
@@ -214,9 +214,9 @@ class Fit:
         for step in range(STEPS):
             if step == 0 or step - 1 in PRUNED_AT or step == STEPS - 1:
                 self.rows = np.arange(self.patterns.number.size)
-            self.shares = self._shares()
-            settles = self._is_family_unknown and step < SETTLED
-            self._maximise(self.shares, settles)
+            self.shares = self._divide_pairs()
+            holds_m = self._is_family_unknown and step < STEPS_WITH_M_HELD
+            self._maximise(self.shares, holds_m)
             if step == 0 or step in PRUNED_AT or step == STEPS - 2:
                 self.learn_chance()
             else:
@@ -226,13 +226,13 @@ class Fit:
             if step in PRUNED_AT:
                 self._prune(self.shares.by_entity)
 
-    def dependence(self) -> Dependence:
+    def build_dependence(self) -> Dependence:
         """Return what was learnt."""
         most = LARGEST_SHARE * self.chances.n_pairs
         n_shared = self.n_shared * (most / max(self.n_shared.sum(), most, 1.0))
-        return self._learnt(n_shared)
+        return self._build_dependence(n_shared)
 
-    def _learnt(self, n_shared: FloatArray) -> Dependence:
+    def _build_dependence(self, n_shared: FloatArray) -> Dependence:
         return Dependence(
             self.shared,
             n_shared,
@@ -245,23 +245,23 @@ class Fit:
             self.m_weights,
             self.leak,
             self.loose,
-            ~self._counted,
+            ~self._is_counted,
             self.tau,
             self.family,
         )
 
-    def sets_in_doubt(self) -> Sets | None:
+    def find_sets_in_doubt(self) -> FieldSets | None:
         """Return the sets with those that would explain links better than errors do, if any.
 
         Pairs that agree on a set alone are unrelated records that share it, or records of one
         entity in which all else was replaced at once.
         """
         shared, replaced = dict(zip(self.sets, self.n_shared.tolist(), strict=True)), []
-        shared.pop(self.whole, None)
-        agreement = self._agreement()
-        for one, n_pairs in find_doubts(self._rates()).items():
-            rest = self.whole & ~one
-            may_share, may_replace = agreement.read(one, rest)
+        shared.pop(self.all_fields, None)
+        agreement = self._describe_agreement()
+        for one, n_pairs in find_doubts(self._expect_pairs()).items():
+            rest = self.all_fields & ~one
+            may_share, may_replace = agreement.tell_readings(one, rest)
             if may_share:
                 shared.setdefault(one, n_pairs)
             if may_replace and 2 <= rest.bit_count() <= (len(self.chances.u) + 1) // 2:
@@ -273,31 +273,31 @@ class Fit:
         replaced = [one for one in replaced if one not in bits]
         doubts = (*doubted, *replaced)
         family = self.family is not None
-        return Sets(shared, self.known, [*bits, *replaced], self.couples, doubts, family)
+        return FieldSets(shared, self.known, [*bits, *replaced], self.couples, doubts, family)
 
-    def _agreement(self) -> Agreement:
+    def _describe_agreement(self) -> Agreement:
         """Return what agreement says, and which sets unrelated records share."""
         sharing = dict(zip(self.sets, self.n_shared.tolist(), strict=True))
-        sharing.pop(self.whole, None)
+        sharing.pop(self.all_fields, None)
         sharing |= {one: self.known[one] for one in self.couples}
         exact = np.array([float(u[0]) for u in self.chances.u])
         shown = [float(self.chances.shows[1 << f]) for f in range(exact.size)]
         return Agreement(-np.log(exact) * shown, exact > FEW_VALUES, sharing)
 
-    def _rates(self) -> Rates:
+    def _expect_pairs(self) -> PatternRates:
         """Return how many pairs are expected to show the patterns of links that differ."""
         assert self.shares is not None
         differ = (self.patterns.levels > 0).any(axis=1)
         (rows,) = np.nonzero((self.shares.linked > DOUBTFUL_LINKS) & differ)
         place, gain = self.place[rows].astype(np.int32), self.gain[rows]
         replaced = (self.replaced @ (1 << np.arange(self.replaced.shape[1]))).astype(np.int64)
-        tilts = error_counts.tilts(self.wrong, self.tau)
-        linked = class_weights(place, replaced, self.rho, self.m, tilts, self.offsets)
-        linked *= kept_gains(place, gain, replaced, int(self.offsets[-1]))
-        learnt = self._learnt(self.n_shared)
+        tilts = error_counts.compute_tilts(self.wrong, self.tau)
+        linked = weigh_classes(place, replaced, self.rho, self.m, tilts, self.offsets)
+        linked *= multiply_kept_gains(place, gain, replaced, int(self.offsets[-1]))
+        learnt = self._build_dependence(self.n_shared)
         unlinked = self.chances.n_pairs * np.exp(learnt.log_unlinked(place, gain))
         expected = unlinked + self.n_linked * linked.sum(axis=1)
-        return Rates(self.patterns.number[rows], expected, learnt.log_typed(place, gain))
+        return PatternRates(self.patterns.number[rows], expected, learnt.log_typed(place, gain))
 
     def learn_chance(self, unseen: bool = False, rows: IntArray | None = None) -> None:
         """Take what is linked, as things stand, out of the pairs that agree.
@@ -309,46 +309,48 @@ class Fit:
             return
         if self.shares is None:
             exact = self.m[self.offsets[:-1]]
-            taken = known.first_links(self.n_linked, self.n_records, exact)
+            taken = known.guess_links(self.n_linked, self.n_records, exact)
             of_all = np.zeros(len(taken))
-            similar = known.similar(patterns, (1 - FIRST_SHARE) * patterns.number)
+            similar = known.count_similar(patterns, (1 - FIRST_SHARE) * patterns.number)
         else:
             pairs = self.shares.linked
-            taken = known.counted(patterns, pairs)
+            taken = known.count_by_band(patterns, pairs)
             of_all = pairs @ (patterns.levels >= 0)
             by_chance = patterns.number - self.shares.linked - self.shares.sharing
-            similar = known.similar(patterns, np.maximum(by_chance, 0.0))
+            similar = known.count_similar(patterns, np.maximum(by_chance, 0.0))
         # Pairs that are never of one entity show how often unrelated texts are similar.
         told = known.family is not None
-        u, of_value = known.chances(taken, of_all, unseen, None if told else similar)
+        u, of_value = known.estimate_chances(taken, of_all, unseen, None if told else similar)
         if rows is None:
-            self.gain = known.gains(patterns.levels, known.band, of_value)
+            self.gain = known.tabulate_gains(patterns.levels, known.band, of_value)
         else:
-            self.gain[rows] = known.gains(patterns.levels[rows], known.band[rows], of_value)
+            self.gain[rows] = known.tabulate_gains(
+                patterns.levels[rows], known.band[rows], of_value
+            )
         self.chances = self.chances._replace(u=u)
 
-    def _shares(self, threads: int | None = None) -> Shares:
+    def _divide_pairs(self, threads: int | None = None) -> Shares:
         """Divide the pairs of each pattern among shared sets and entities; chance has the rest."""
         whole = self.rows.size == self.patterns.number.size
         rows: IntArray | slice = slice(None) if whole else self.rows
         patterns = PairPatterns(
             self.place[rows], self.gain[rows], self.patterns.number[rows], self.offsets
         )
-        by_class, by_pattern = share_pairs(patterns, self._classes(), threads)
+        by_class, by_pattern = share_pairs(patterns, self._build_classes(), threads)
         return Shares(
             by_set=by_class.total[: len(self.sets)],
             by_entity=by_class.total[len(self.sets) :],
             typed=by_class.levels[TYPED, :-1],
             m=by_class.levels[ENTITIES, :-1],
-            linked=self._spread(by_pattern.linked),
-            sharing=self._spread(by_pattern.sharing),
+            linked=self._spread_rows(by_pattern.linked),
+            sharing=self._spread_rows(by_pattern.sharing),
             wrong=by_class.wrong,
             beside=by_class.beside,
             leaked=by_class.leaked,
             family=by_class.levels[-1, :-1],
         )
 
-    def _classes(self) -> PairClasses:
+    def _build_classes(self) -> PairClasses:
         """Return what pairs may be of: shared sets, then entities by what they have replaced."""
         bits, n_replaced = 1 << np.arange(len(self.chances.u)), len(self.replaced)
         n_pairs = np.concatenate([self.n_shared, self.n_linked * self.rho])
@@ -357,53 +359,53 @@ class Fit:
         return PairClasses(
             sets=np.concatenate([self.shared @ bits, ~self.replaced @ bits]).astype(int),
             kinds=np.concatenate([self.kinds, np.full(n_replaced, ENTITIES)]),
-            counts=np.concatenate([~self._counted, np.ones(n_replaced, dtype=bool)]),
+            counts=np.concatenate([~self._is_counted, np.ones(n_replaced, dtype=bool)]),
             log_sets=np.log(np.maximum(n_pairs, 1e-300)),
             log_rest=float(np.log(max(self.chances.n_pairs, 1.0))),
             log_levels=np.log(np.maximum([np.append(p, 1) for p in of_kind], 1e-300)),
             leak=self.leak,
             loose=loose,
             is_plain=~((self.leak > 0).any(axis=1) | (loose != 1).any(axis=1)),
-            log_tilt=np.log(np.maximum(error_counts.tilts(self.wrong, self.tau), 1e-300)),
+            log_tilt=np.log(np.maximum(error_counts.compute_tilts(self.wrong, self.tau), 1e-300)),
         )
 
-    def _spread(self, of_rows: FloatArray) -> FloatArray:
+    def _spread_rows(self, of_rows: FloatArray) -> FloatArray:
         """Return numbers of the patterns that were looked at, and 0 for the others."""
         result = np.zeros(self.patterns.number.size)
         result[self.rows] = of_rows
         return result
 
     @property
-    def _counted(self) -> Masks:
+    def _is_counted(self) -> Masks:
         """Which shared sets were counted among all pairs of records."""
         return np.array([one in self.known for one in self.sets], dtype=bool)
 
-    def _maximise(self, shares: Shares, settles: bool = False) -> None:
+    def _maximise(self, shares: Shares, holds_m: bool = False) -> None:
         self.n_shared = shares.by_set.copy()
         if self.family is not None:
             self.n_shared[-1] = min(self.n_shared[-1], self.most_alike)
-        counted = self._counted
+        counted = self._is_counted
         for k in np.flatnonzero(counted):
             # Pairs that agree on little are seldom candidates: these were counted among all.
             larger = (self.shared & self.shared[k]).sum(axis=1) == self.shared[k].sum()
-            alike = self.known[self.sets[k]] - self._alike_entities(self.shared[k])
+            alike = self.known[self.sets[k]] - self._expect_exact_links(self.shared[k])
             exact = float(np.prod(self.typed[self.offsets[:-1][self.shared[k]]]))
             rest = alike / exact - self.n_shared[larger & ~counted].sum()
             self.n_shared[k] = max(rest, 1.0)
         self.n_linked = min(float(shares.by_entity.sum()), self.most_links)
         rho = shares.by_entity + self.rho_weights
         self.rho = rho / rho.sum()
-        self.typed = self._scaled(shares.typed + self.typed_weights)
+        self.typed = self._scale_levels(shares.typed + self.typed_weights)
         self._maximise_beside(shares)
-        if not settles:
+        if not holds_m:
             self._maximise_errors(shares)
         if self.family is not None:
             counts = shares.family + self.family_weights
-            self.family = farther(counts, self.m, self.offsets, self.texts)
+            self.family = fit_family_levels(counts, self.m, self.offsets, self.texts)
 
     def _maximise_errors(self, shares: Shares) -> None:
         """Find the chances of errors by field, and how many a record has."""
-        records, hidden = error_counts.expected_errors(shares.wrong, self.wrong, self.tau)
+        records, hidden = error_counts.expect_errors(shares.wrong, self.wrong, self.tau)
         counted = shares.m + self.m_weights
         first, ends = self.offsets[:-1], self.offsets[1:]
         prior_right = self.m_weights[first]
@@ -414,14 +416,14 @@ class Fit:
         wrong = error_counts.fit_wrong(
             self.wrong, self.tau, n_wrong, np.maximum(n_right, 1e-9), float(records.sum())
         )
-        base = error_counts.chances_of_all(wrong)
-        tau = error_counts.falling(error_counts.fit_tau(records, base))
-        wrong, tau = error_counts.balanced(wrong, tau)
-        self.tau = error_counts.falling(tau)
+        base = error_counts.compute_error_chances(wrong)
+        tau = error_counts.drop_steps_up(error_counts.fit_tau(records, base))
+        wrong, tau = error_counts.balance(wrong, tau)
+        self.tau = error_counts.drop_steps_up(tau)
         for f, (a, b) in enumerate(zip(first, ends, strict=True)):
             near = counted[a + 1 : b]
             if f in self.texts[:1]:
-                near = nearer(near)
+                near = pool_by_similarity(near)
             self.m[a] = 1 - wrong[f]
             self.m[a + 1 : b] = wrong[f] * near / near.sum()
 
@@ -429,7 +431,7 @@ class Fit:
         """Find what records that share a set have in common besides."""
         leaked, of_all = shares.leaked
         chance = (leaked + LEAK_PAIRS * LEAK) / (of_all + LEAK_PAIRS)
-        counted = self._counted
+        counted = self._is_counted
         fixed = counted[:, None] | self.shared
         self.leak = np.where(fixed, 0.0, np.minimum(chance, MOST_LEAK))
         self.loose = np.zeros_like(self.loose)
@@ -443,14 +445,14 @@ class Fit:
             share = (seen + LEAK_PAIRS * expected) / (seen.sum(axis=1, keepdims=True) + LEAK_PAIRS)
             self.loose[np.ix_(sets, first + levels)] = np.log(share / expected)
 
-    def _alike_entities(self, fields: Masks) -> float:
+    def _expect_exact_links(self, fields: Masks) -> float:
         """Return how many pairs of one entity agree exactly on some fields, as things stand."""
         first = self.offsets[:-1][fields]
         by_chance = np.array([levels[0] for levels in self.chances.u])[fields]
         exact = np.where(self.replaced[:, fields], by_chance, self.m[first])
         return self.n_linked * float(self.rho @ exact.prod(axis=1))
 
-    def _scaled(self, counts: FloatArray) -> FloatArray:
+    def _scale_levels(self, counts: FloatArray) -> FloatArray:
         """Scale the levels of each field to sum to one."""
         totals = np.add.reduceat(counts, self.offsets[:-1])
         result: FloatArray = counts / np.repeat(totals, np.diff(self.offsets))
@@ -459,7 +461,7 @@ class Fit:
     def _prune(self, by_entity: FloatArray) -> None:
         """Drop sets that explain few pairs, but for those that are asked about."""
         least = max(LEAST_SHARE * self.n_records, LEAST_PAIRS)
-        kept = (self.n_shared > least) | np.isin(self.sets, (self.whole, *self.doubted))
+        kept = (self.n_shared > least) | np.isin(self.sets, (self.all_fields, *self.doubted))
         self.sets = [one for one, stays in zip(self.sets, kept, strict=True) if stays]
         self.n_shared, self.shared = self.n_shared[kept], self.shared[kept]
         self.leak, self.loose = self.leak[kept], self.loose[kept]

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from kolchin.comparison import Comparisons
 from kolchin.comparison.compared_pairs import PairParts
-from kolchin.likelihoods.chance import chances_of_values
+from kolchin.likelihoods.chance import tabulate_chances_by_value
 from kolchin.parameters import FloatArray
 
 
@@ -41,7 +41,7 @@ def describe_outcomes(comparisons: Comparisons) -> Outcomes:
     levels, bands = comparisons.outcomes, comparisons.outcome_bands
     chance = np.ones(levels.shape)
     for f, by_level in enumerate(comparisons.u):
-        of_value = chances_of_values(
+        of_value = tabulate_chances_by_value(
             comparisons.band_u[f], by_level, comparisons.in_band[f], comparisons.band_m[f]
         )
         chance[:, f] = of_value[levels[:, f], bands[:, f]]

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kolchin.likelihoods.compared_patterns import AsCompared
-from kolchin.likelihoods.evidence_kernels.class_mixtures import kept_gains
+from kolchin.likelihoods.compared_patterns import UnmergedPatterns
+from kolchin.likelihoods.evidence_kernels.class_mixtures import multiply_kept_gains
 from kolchin.likelihoods.pattern_evidence import NO_SETS
 from kolchin.parameters import FloatArray, Values
 
@@ -29,10 +29,12 @@ def divide_evidence(
     fields move together, a field's part is what it adds to those before it and to those
     after it, on average; the parts always add up to the whole.
     """
-    told = exemplar._as_compared
+    told = exemplar._unmerged
     if told is None:
-        told = AsCompared(exemplar.place, exemplar.constant, exemplar._pattern)
-    numbers = exemplar._numbers_of(pairs, told.pattern, len(told.place) - (1 << exemplar.n_fields))
+        told = UnmergedPatterns(exemplar.place, exemplar.constant, exemplar._pattern)
+    numbers = exemplar._number_pairs(
+        pairs, told.pattern, len(told.place) - (1 << exemplar.n_fields)
+    )
     patterns, place = np.unique(numbers, return_inverse=True)
     rows = told.place[patterns].astype(np.int32), told.constant[patterns].astype(float)
     drawn = _pick_draws(exemplar, draws, patterns.size)
@@ -88,10 +90,10 @@ def _mean_log_linked(
     exemplar: "Exemplar", drawn: list[Values], place: NDArray[np.int32], constant: FloatArray
 ) -> FloatArray:
     """Log chance of levels in an entity, over independent fields of unrelated records."""
-    gains = kept_gains(place, constant, exemplar._replaced, int(exemplar.offsets[-1]))
+    gains = multiply_kept_gains(place, constant, exemplar._replaced, int(exemplar.offsets[-1]))
     total = np.zeros(len(place))
     for values in drawn:
-        ratio = (exemplar._class_weights(values, place) * gains).sum(axis=1)
+        ratio = (exemplar._compute_class_weights(values, place) * gains).sum(axis=1)
         total += np.log(np.maximum(ratio, SMALLEST_RATIO))
     return total / len(drawn)
 
@@ -101,9 +103,9 @@ def _mean_log_unlinked(
 ) -> FloatArray:
     """Log chance of levels between unrelated records, over independent fields."""
     total = np.zeros(len(place))
-    if exemplar.unlinked is None:
+    if exemplar.unrelated is None:
         return total
-    base, parts = exemplar.unlinked.divide(place, constant)  # the same for all draws
+    base, parts = exemplar.unrelated.divide(place, constant)  # the same for all draws
     for values in drawn:
         total += np.log(base + parts @ values.get("shared", NO_SETS))
     return total / len(drawn)

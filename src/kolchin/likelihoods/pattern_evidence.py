@@ -12,15 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 from kolchin.comparison.distinct_rows import find_distinct_rows
 from kolchin.comparison.kinds.base import make_falling_weights
 from kolchin.likelihoods import error_counts
-from kolchin.likelihoods.compared_patterns import AsCompared, ComparedPatterns
+from kolchin.likelihoods.compared_patterns import ComparedPatterns, UnmergedPatterns
 from kolchin.likelihoods.dependence import Dependence
 from kolchin.likelihoods.evidence_kernels.class_mixtures import (
-    class_weights,
-    kept_gains,
-    mixed_ratios,
+    mix_ratios,
+    multiply_kept_gains,
+    weigh_classes,
 )
 from kolchin.likelihoods.outcomes import Outcomes
-from kolchin.likelihoods.unlinked import Unlinked
+from kolchin.likelihoods.unrelated_pairs import UnrelatedPairs
 from kolchin.parameters import FloatArray, IntArray, Values
 
 STEP, DECIDED = 0.25, 12.0
@@ -33,14 +33,14 @@ NEARLY_CHANCE = 0.01
 NO_SETS = np.empty(0)
 
 
-class Ratios(NamedTuple):
+class PatternRatios(NamedTuple):
     """Evidence of each pattern, and that of pairs not compared, by what both show."""
 
     ratio: FloatArray
     apart: FloatArray
 
 
-class Factors(NamedTuple):
+class FixedFactors(NamedTuple):
     """What stays the same of the evidence of patterns while parameters change.
 
     Patterns that differ only in how frequent values are have the same vector of levels: ``vectors``
@@ -67,23 +67,23 @@ class PatternEvidence(ComparedPatterns):
         if weights is None:
             weights = [make_falling_weights(n) for n in compared.n_levels]
         self.weights: FloatArray = np.concatenate([np.asarray(w, dtype=float) for w in weights])
-        self._depend(dependence)
+        self._take_dependence(dependence)
 
-    def _depend(self, dependence: Dependence | None) -> None:
+    def _take_dependence(self, dependence: Dependence | None) -> None:
         """Say which fields move together."""
         self.dependence = dependence
-        self._known_factors: Factors | None = None
+        self._found_factors: FixedFactors | None = None
         self.counts_errors = dependence is not None and dependence.tau is not None
         if dependence is None:
             self.kept = np.ones((1, self.n_fields), dtype=bool)
             self.rho_weights = np.ones(1)
-            self.unlinked: Unlinked | None = None
+            self.unrelated: UnrelatedPairs | None = None
             return
         self.kept = ~dependence.replaced
         self.rho_weights = dependence.rho_weights
         self.weights = dependence.m_weights
         what = self.place, self.constant, self._number, self.n_learnt
-        self.unlinked = Unlinked(dependence, *what)
+        self.unrelated = UnrelatedPairs(dependence, *what)
 
     @property
     def has_classes(self) -> bool:
@@ -98,19 +98,21 @@ class PatternEvidence(ComparedPatterns):
     @property
     def class_names(self) -> list[str]:
         """Which fields are replaced at once, in words; nothing comes first."""
-        return [self.named(~kept) or "nothing" for kept in self.kept]
+        return [self.write_names(~kept) or "nothing" for kept in self.kept]
 
     @property
     def doubtful_names(self) -> list[str]:
         """Which sets of fields may be shared by unrelated records, in words."""
         if self.dependence is None:
             return []
-        return [self.named(fields) for fields in self.dependence.shared[self.dependence.sampled]]
+        return [
+            self.write_names(fields) for fields in self.dependence.shared[self.dependence.sampled]
+        ]
 
     def start(self, rng: np.random.Generator | None = None) -> Values:
         """Return m, rho and tau as they are expected."""
         if self.dependence is None:
-            return {"m": self._normalised(self.weights)}
+            return {"m": self._normalise(self.weights)}
         values = {"m": self.dependence.m.copy()}
         if self.has_classes:
             values["rho"] = self.dependence.rho.copy()
@@ -120,28 +122,30 @@ class PatternEvidence(ComparedPatterns):
             values["shared"] = self.dependence.n_shared[self.dependence.sampled]
         return values
 
-    def ratios(self, values: Values) -> Ratios:
+    def compute_ratios(self, values: Values) -> PatternRatios:
         """Return the evidence of patterns."""
         vectors, vector, gains = self._factors
-        whole = mixed_ratios(
-            self._class_weights(values, vectors), vector, gains, self._scale(values)
+        whole = mix_ratios(
+            self._compute_class_weights(values, vectors), vector, gains, self._compute_scale(values)
         )
-        return Ratios(whole[: self.n_patterns], whole[self.n_patterns :])
+        return PatternRatios(whole[: self.n_patterns], whole[self.n_patterns :])
 
     def log_ratios(self) -> FloatArray:
         """Return the log evidence of each outcome, as it is expected."""
-        ratio = np.log(np.maximum(self.ratios(self.start()).ratio, 1e-300))
+        ratio = np.log(np.maximum(self.compute_ratios(self.start()).ratio, 1e-300))
         result: FloatArray = ratio[self._pattern]
         return result
 
     @property
-    def _factors(self) -> Factors:
+    def _factors(self) -> FixedFactors:
         """What stays the same of the evidence of patterns; found when it is asked for first."""
-        if self._known_factors is None:
+        if self._found_factors is None:
             rows, vector = find_distinct_rows(list(self.place.T))
-            gains = kept_gains(self.place, self.constant, self._replaced, int(self.offsets[-1]))
-            self._known_factors = Factors(self.place[rows], vector, gains)
-        return self._known_factors
+            gains = multiply_kept_gains(
+                self.place, self.constant, self._replaced, int(self.offsets[-1])
+            )
+            self._found_factors = FixedFactors(self.place[rows], vector, gains)
+        return self._found_factors
 
     @property
     def _replaced(self) -> IntArray:
@@ -149,43 +153,46 @@ class PatternEvidence(ComparedPatterns):
         result: IntArray = (~self.kept @ (1 << np.arange(self.n_fields))).astype(np.int64)
         return result
 
-    def _scale(self, values: Values) -> FloatArray:
+    def _compute_scale(self, values: Values) -> FloatArray:
         """Return one over the chance of patterns between unrelated records."""
-        if self.unlinked is None:
+        if self.unrelated is None:
             return np.ones(len(self.place))
-        result: FloatArray = 1 / self.unlinked.ratio(values.get("shared", NO_SETS))
+        result: FloatArray = 1 / self.unrelated.ratio(values.get("shared", NO_SETS))
         return result
 
-    def _rho(self, values: Values) -> FloatArray:
+    def _get_rho(self, values: Values) -> FloatArray:
         return values["rho"] if self.has_classes else np.ones(1)
 
-    def _wrong(self, values: Values) -> FloatArray:
+    def _sum_wrong(self, values: Values) -> FloatArray:
         """Return the chance of an error by field, before their number is weighed."""
         others = values["m"].copy()
         others[self.offsets[:-1]] = 0.0
         result: FloatArray = np.add.reduceat(others, self.offsets[:-1])
         return result
 
-    def _tilts(self, values: Values) -> FloatArray:
+    def _compute_tilts(self, values: Values) -> FloatArray:
         """Return what the number of errors weighs, by what is seen and how many are wrong."""
         if not self.counts_errors:
             return np.ones((1 << self.n_fields, self.n_fields + 1))
-        return error_counts.tilts(self._wrong(values), values["tau"])
+        return error_counts.compute_tilts(self._sum_wrong(values), values["tau"])
 
-    def _normalised(self, weights: FloatArray) -> FloatArray:
+    def _normalise(self, weights: FloatArray) -> FloatArray:
         """Scale the levels of each field to sum to one."""
         totals = np.add.reduceat(weights, self.offsets[:-1])
         result: FloatArray = weights / np.repeat(totals, np.diff(self.offsets))
         return result
 
-    def _weights_of(self, patterns: IntArray, values: Values) -> FloatArray:
+    def _weigh_classes(self, patterns: IntArray, values: Values) -> FloatArray:
         """Return how much each class weighs in the evidence of some patterns."""
-        return self._class_weights(values, self.place[patterns]) * self._factors.gains[patterns]
+        return (
+            self._compute_class_weights(values, self.place[patterns])
+            * self._factors.gains[patterns]
+        )
 
-    def _class_weights(self, values: Values, vectors: NDArray[np.int32]) -> FloatArray:
+    def _compute_class_weights(self, values: Values, vectors: NDArray[np.int32]) -> FloatArray:
         """Return the chances of vectors of levels by class, but for what it replaces."""
-        rho, tilts = self._rho(values), self._tilts(values)
-        result: FloatArray = class_weights(
+        rho, tilts = self._get_rho(values), self._compute_tilts(values)
+        result: FloatArray = weigh_classes(
             vectors, self._replaced, rho, values["m"], tilts, self.offsets
         )
         return result
@@ -198,12 +205,14 @@ class PatternEvidence(ComparedPatterns):
         margin around even odds, at one to N that a pair starts with, it is as good as the same.
         Where patterns become one, the gain of each field is the mean over pairs.
         """
-        self._as_compared = AsCompared(
+        self._unmerged = UnmergedPatterns(
             self.place.astype(np.int16), self.constant.astype(np.float32), self._pattern
         )
         n, values = self.n_patterns, self.start()
-        beyond = np.log(np.maximum(self.ratios(values)[0], 1e-300)) - np.log(self.shown.size)
-        self._blur(beyond < -margin, values)
+        beyond = np.log(np.maximum(self.compute_ratios(values)[0], 1e-300)) - np.log(
+            self.shown.size
+        )
+        self._flatten_hopeless(beyond < -margin, values)
         near = np.rint(np.clip(beyond, -margin, margin) / step).astype(np.int64)
         place, constant, number = self.place[:n], self.constant[:n], self._number
         rows, which = find_distinct_rows([*place.T, near])
@@ -213,17 +222,17 @@ class PatternEvidence(ComparedPatterns):
         self.constant = np.concatenate([np.column_stack(means), self.constant[n:]])
         self.n_patterns = len(rows)
         self._pattern = which[self._pattern]
-        self._depend(self.dependence)
+        self._take_dependence(self.dependence)
 
-    def _blur(self, hopeless: NDArray[np.bool_], values: Values) -> None:
+    def _flatten_hopeless(self, hopeless: NDArray[np.bool_], values: Values) -> None:
         """Take pairs for different in all fields that neither links nor sharing would explain.
 
         Most candidates are such coincidences, in tens of thousands of patterns, and nothing hangs
         on what they agree on: they stay as hopeless, like pairs that were not compared.
         """
-        if self.unlinked is None:
+        if self.unrelated is None:
             return
-        whole = self.unlinked.ratio(values.get("shared", NO_SETS))[: self.n_patterns]
+        whole = self.unrelated.ratio(values.get("shared", NO_SETS))[: self.n_patterns]
         rows = np.flatnonzero(hopeless & (whole < 1 + NEARLY_CHANCE))
         seen = self.place[rows] < self.offsets[-1]
         apart = self.constant[-1]  # of two records that show all fields and differ in all

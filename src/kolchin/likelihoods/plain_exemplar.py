@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from kolchin.comparison import Comparisons
 from kolchin.comparison.plain_arrays import Arrays, flatten, rebuild
-from kolchin.likelihoods.compared_patterns import AsCompared
+from kolchin.likelihoods.compared_patterns import UnmergedPatterns
 from kolchin.likelihoods.dependence import Dependence
 from kolchin.likelihoods.exemplar import Exemplar
 from kolchin.likelihoods.outcomes import Outcomes
@@ -16,18 +16,18 @@ from kolchin.likelihoods.outcomes import Outcomes
 WHOLE = ("place", "constant", "bands", "_pattern", "_number")
 
 
-def arrays_of(compared: Exemplar) -> Arrays:
+def flatten_exemplar(compared: Exemplar) -> Arrays:
     """Return a likelihood that was learnt as arrays, without what the comparisons know."""
     assert compared.dependence is not None
-    assert compared._as_compared is not None
+    assert compared._unmerged is not None
     arrays = {name.strip("_"): getattr(compared, name) for name in WHOLE}
-    arrays |= flatten("as_compared", compared._as_compared)
+    arrays |= flatten("unmerged", compared._unmerged)
     arrays |= flatten("dependence", compared.dependence)
     return arrays
 
 
-def exemplar_of(arrays: Mapping[str, NDArray[Any]], comparisons: Comparisons) -> Exemplar:
-    """Make a likelihood again from what `arrays_of` returned, and the comparisons."""
+def rebuild_exemplar(arrays: Mapping[str, NDArray[Any]], comparisons: Comparisons) -> Exemplar:
+    """Make a likelihood again from what `flatten_exemplar` returned, and the comparisons."""
     n_levels = tuple(len(names) for names in comparisons.level_names)
     names = [field.column for field in comparisons.fields]
     nothing = np.empty((0, len(names)))
@@ -45,6 +45,6 @@ def exemplar_of(arrays: Mapping[str, NDArray[Any]], comparisons: Comparisons) ->
     for name in WHOLE:
         setattr(made, name, arrays[name.strip("_")])
     made.n_patterns = made._number.size
-    made._as_compared = rebuild(AsCompared, "as_compared", arrays)
-    made._depend(rebuild(Dependence, "dependence", arrays))
+    made._unmerged = rebuild(UnmergedPatterns, "unmerged", arrays)
+    made._take_dependence(rebuild(Dependence, "dependence", arrays))
     return made

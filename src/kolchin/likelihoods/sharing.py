@@ -66,7 +66,7 @@ class Patterns(NamedTuple):
     number: FloatArray
 
 
-class Chances(NamedTuple):
+class UnrelatedChances(NamedTuple):
     """What is known of unrelated records.
 
     ``u[f]`` has the chances of the levels of field f, and ``agrees[f]`` which of them are agreement
@@ -90,7 +90,7 @@ class Chances(NamedTuple):
         return self.possible * self.n_records * (self.n_records - 1) / 2
 
 
-class Sets(NamedTuple):
+class FieldSets(NamedTuple):
     """Sets of fields, as bits: shared, with a first guess of the pairs, and replaced at once.
 
     ``known[set]`` is the number of pairs that share at least the set, where it was counted.
@@ -107,7 +107,7 @@ class Sets(NamedTuple):
     family: bool = False
 
 
-class Counts(NamedTuple):
+class AgreementCounts(NamedTuple):
     """For each set of fields (an index of bits), what the pairs that agree on it do otherwise.
 
     ``alone`` differ in all else (in two or more fields, unless the set is common), ``by_chance``
@@ -128,39 +128,39 @@ class Counts(NamedTuple):
         return result
 
 
-def shares_shown(shows: NDArray[np.bool_]) -> FloatArray:
+def compute_shown_shares(shows: NDArray[np.bool_]) -> FloatArray:
     """Return the share of records that have all values of each set, from ``shows[n, f]``.
 
     Values are often missing together.
 
-    >>> shares_shown(np.array([[True, True], [False, False]])).tolist()
+    >>> compute_shown_shares(np.array([[True, True], [False, False]])).tolist()
     [1.0, 0.5, 0.5, 0.5]
     """
     n_records, n_fields = shows.shape
     sets = shows @ (1 << np.arange(n_fields))
-    counts = _summed(sets, np.ones(n_records), 1 << n_fields)
-    result: FloatArray = _of_larger(counts, n_fields) / max(n_records, 1)
+    counts = _sum_by_set(sets, np.ones(n_records), 1 << n_fields)
+    result: FloatArray = _sum_supersets(counts, n_fields) / max(n_records, 1)
     return result
 
 
-def find_sets(patterns: Patterns, chances: Chances) -> Sets:
+def find_sets(patterns: Patterns, chances: UnrelatedChances) -> FieldSets:
     """Find sets of fields that may be shared by unrelated records, or replaced at once."""
     n_fields = len(chances.u)
     whole = (1 << n_fields) - 1
-    known = _known(chances, most_links(patterns, chances))
-    telling = _telling(known, chances)
-    groups = _groups(telling)
-    exact = _count(patterns, chances, known, groups, exactly=True)
-    nearly = _count(patterns, chances, known, groups, exactly=False)
+    known = _find_couples(chances, bound_links(patterns, chances))
+    telling = _leave_out_implied(known, chances)
+    groups = _join_overlapping(telling)
+    exact = _count_by_set(patterns, chances, known, groups, exactly=True)
+    nearly = _count_by_set(patterns, chances, known, groups, exactly=False)
     least = max(LEAST_SHARE * chances.n_records, LEAST_PAIRS)
     joint = max(JOINT_SHARE * chances.n_records, JOINT_PAIRS)
     more = exact.joint - exact.by_chance
     at_once = (more > joint) & (more > LIFT * np.maximum(exact.failing, 1.0))
     identifies = exact.unconfirmed < UNCONFIRMED
-    moving = at_once & identifies & _left_a_couple(telling, n_fields)
+    moving = at_once & identifies & _leaves_a_couple(telling, n_fields)
     taken_along = sorted(np.flatnonzero(moving).tolist(), key=lambda one: -more[one])
-    candidates = [one for group in groups for one in _subsets(group)]
-    along = [_apart_with(patterns, chances, one) for one in taken_along]
+    candidates = [one for group in groups for one in _list_subsets(group)]
+    along = [_find_differing(patterns, chances, one) for one in taken_along]
     # Who changes in most fields at once is somebody else.
     candidates += [one for one in along if one.bit_count() <= (n_fields + 1) // 2]
     replaced = [
@@ -174,7 +174,7 @@ def find_sets(patterns: Patterns, chances: Chances) -> Sets:
         excess = counts.alone - counts.by_chance
         wanted = (excess > least) & ((counts.unconfirmed > UNCONFIRMED) | also)
         found |= {int(one): float(excess[one]) / 4 for one in np.flatnonzero(wanted)}
-    alike = _alike(patterns, chances, exact, nearly)
+    alike = _count_nearly_agreeing(patterns, chances, exact, nearly)
     found |= {int(one): float(alike[one]) / 4 for one in np.flatnonzero(alike > least)}
     # Of fields that agree where others were replaced, most agree exactly: the fit can tell.
     moved = {whole & ~one for one in replaced if alike[whole & ~one] <= least}
@@ -183,29 +183,31 @@ def find_sets(patterns: Patterns, chances: Chances) -> Sets:
         one: found[one] for one in ranked if one.bit_count() >= 2 and one not in {*moved, *known}
     }
     kept = list(shared)[: max(MOST_SHARED, len(known))]
-    return Sets({one: shared[one] for one in kept}, known, replaced, tuple(telling))
+    return FieldSets({one: shared[one] for one in kept}, known, replaced, tuple(telling))
 
 
-def most_links(patterns: Patterns, chances: Chances) -> float:
+def bound_links(patterns: Patterns, chances: UnrelatedChances) -> float:
     """Return how many links there may be: about one a record, or more where entities are large.
 
     That they are large shows in pairs that agree on all that both show, far more often than chance
     would have it.
     """
     n_fields = len(chances.u)
-    agree, apart = agreement(patterns, chances)
+    agree, apart = split_fields(patterns, chances)
     shown = (patterns.levels >= 0) @ (1 << np.arange(n_fields))
     whole = np.where(~apart.any(axis=1) & agree.any(axis=1), patterns.number, 0.0)
-    number = _summed(shown, whole, 1 << n_fields)
+    number = _sum_by_set(shown, whole, 1 << n_fields)
     few = [mask.bit_count() < min(FEWEST_SHOWN, n_fields) for mask in range(1 << n_fields)]
-    clear = np.where(few, 0.0, number - LIFT * _by_chance(chances, exactly=False))
+    clear = np.where(few, 0.0, number - LIFT * _expect_by_chance(chances, exactly=False))
     many = max(float(chances.n_records), MORE_LINKS * float(np.maximum(clear, 0.0).sum()))
     return min(many, chances.most_linked)
 
 
-def _alike(patterns: Patterns, chances: Chances, exact: Counts, nearly: Counts) -> FloatArray:
+def _count_nearly_agreeing(
+    patterns: Patterns, chances: UnrelatedChances, exact: AgreementCounts, nearly: AgreementCounts
+) -> FloatArray:
     """Return how many pairs agree on each set not quite, where entities would mostly do exactly."""
-    agree, apart = agreement(patterns, chances)
+    agree, apart = split_fields(patterns, chances)
     sure = np.where(apart.any(axis=1), 0.0, patterns.number)
     mistyped = np.ones(1)
     for same, alike in zip((patterns.levels == 0).T, agree.T, strict=True):
@@ -217,15 +219,17 @@ def _alike(patterns: Patterns, chances: Chances, exact: Counts, nearly: Counts) 
     return result
 
 
-def _apart_with(patterns: Patterns, chances: Chances, agreed: int) -> int:
+def _find_differing(patterns: Patterns, chances: UnrelatedChances, agreed: int) -> int:
     """Return the fields that mostly differ where just those of a set agree."""
-    agree, apart = agreement(patterns, chances)
+    agree, apart = split_fields(patterns, chances)
     rows = (agree @ (1 << np.arange(agree.shape[1])) == agreed) & (apart.sum(axis=1) >= 2)
     differ = patterns.number[rows] @ apart[rows] > 0.5 * patterns.number[rows].sum()
     return int(differ @ (1 << np.arange(differ.size)))
 
 
-def agreement(patterns: Patterns, chances: Chances) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def split_fields(
+    patterns: Patterns, chances: UnrelatedChances
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Tell which fields agree in each pattern, and which differ."""
     agree = np.column_stack(
         [good[level] for good, level in zip(chances.agrees, patterns.levels.T, strict=True)]
@@ -234,7 +238,7 @@ def agreement(patterns: Patterns, chances: Chances) -> tuple[NDArray[np.bool_], 
     return agree & shown, shown & ~agree
 
 
-def _left_a_couple(known: dict[int, float], n_fields: int) -> NDArray[np.bool_]:
+def _leaves_a_couple(known: dict[int, float], n_fields: int) -> NDArray[np.bool_]:
     """Tell for each set whether two of the other fields move together."""
     rest: IntArray = (1 << n_fields) - 1 - np.arange(1 << n_fields)
     result = np.zeros(rest.size, dtype=bool)
@@ -243,7 +247,7 @@ def _left_a_couple(known: dict[int, float], n_fields: int) -> NDArray[np.bool_]:
     return result
 
 
-def _known(chances: Chances, n_links: float) -> dict[int, float]:
+def _find_couples(chances: UnrelatedChances, n_links: float) -> dict[int, float]:
     """Return the couples of fields that many more pairs agree on than chance and entities do."""
     result = {}
     for f, g in combinations(range(len(chances.u)), 2):
@@ -255,7 +259,7 @@ def _known(chances: Chances, n_links: float) -> dict[int, float]:
     return result
 
 
-def _telling(known: dict[int, float], chances: Chances) -> dict[int, float]:
+def _leave_out_implied(known: dict[int, float], chances: UnrelatedChances) -> dict[int, float]:
     """Leave out couples in which many values tell few: a first name tells the sex, and stays."""
     exact = [float(u[0]) for u in chances.u]
     result = {}
@@ -266,7 +270,7 @@ def _telling(known: dict[int, float], chances: Chances) -> dict[int, float]:
     return result
 
 
-def _groups(couples: dict[int, float]) -> list[int]:
+def _join_overlapping(couples: dict[int, float]) -> list[int]:
     """Join couples that overlap."""
     groups: list[int] = []
     for couple in couples:
@@ -278,7 +282,7 @@ def _groups(couples: dict[int, float]) -> list[int]:
     return groups
 
 
-def _subsets(group: int) -> Iterator[int]:
+def _list_subsets(group: int) -> Iterator[int]:
     """Give the subsets of two or more fields, the whole first; of large groups only that."""
     yield group
     if group.bit_count() > LARGEST_GROUP:
@@ -290,36 +294,42 @@ def _subsets(group: int) -> Iterator[int]:
         one = (one - 1) & group
 
 
-def _count(
-    patterns: Patterns, chances: Chances, known: dict[int, float], groups: list[int], exactly: bool
-) -> Counts:
+def _count_by_set(
+    patterns: Patterns,
+    chances: UnrelatedChances,
+    known: dict[int, float],
+    groups: list[int],
+    exactly: bool,
+) -> AgreementCounts:
     """Count what pairs do that agree on each set, exactly or nearly."""
     n_fields = len(chances.u)
-    agree, apart = agreement(patterns, chances)
+    agree, apart = split_fields(patterns, chances)
     same = patterns.levels == 0
     bits = 1 << np.arange(n_fields)
     sets, n_sets = agree @ bits, 1 << n_fields
     clean = (same == agree).all(axis=1) if exactly else np.ones(len(sets), dtype=bool)
     number = np.where(clean & apart.any(axis=1), patterns.number, 0.0)
-    alone = _summed(sets, number, n_sets)
+    alone = _sum_by_set(sets, number, n_sets)
     all_agree = np.where(~apart.any(axis=1), patterns.number, 0.0)
-    confirmed = _summed(sets, all_agree, n_sets)
-    confirmed = _of_larger(confirmed, n_fields) - confirmed
+    confirmed = _sum_by_set(sets, all_agree, n_sets)
+    confirmed = _sum_supersets(confirmed, n_fields) - confirmed
     several = np.where(apart.sum(axis=1) >= 2, number, 0.0)
-    joint = _summed(sets, several, n_sets)
-    chance = _failing(patterns, agree, apart, groups)
-    failing = _summed(sets, several * chance, n_sets) / np.maximum(joint, 1.0)
-    by_chance = _by_chance(chances, exactly)
-    common = _with_couples(by_chance, chances, known) > COMMON * chances.n_records
-    return Counts(np.where(common, alone, joint), by_chance, confirmed, joint, confirmed * failing)
+    joint = _sum_by_set(sets, several, n_sets)
+    chance = _compute_failure_chances(patterns, agree, apart, groups)
+    failing = _sum_by_set(sets, several * chance, n_sets) / np.maximum(joint, 1.0)
+    by_chance = _expect_by_chance(chances, exactly)
+    common = _add_couples(by_chance, chances, known) > COMMON * chances.n_records
+    return AgreementCounts(
+        np.where(common, alone, joint), by_chance, confirmed, joint, confirmed * failing
+    )
 
 
-def _summed(sets: IntArray, numbers: FloatArray, n_sets: int) -> FloatArray:
+def _sum_by_set(sets: IntArray, numbers: FloatArray, n_sets: int) -> FloatArray:
     """Add up numbers by set."""
     return np.bincount(sets, numbers, minlength=n_sets).astype(float)
 
 
-def _failing(
+def _compute_failure_chances(
     patterns: Patterns, agree: NDArray[np.bool_], apart: NDArray[np.bool_], groups: list[int]
 ) -> FloatArray:
     """Return the chance that a pattern's differing fields all fail, each by itself or by group."""
@@ -342,7 +352,7 @@ def _failing(
     return result
 
 
-def _by_chance(chances: Chances, exactly: bool) -> FloatArray:
+def _expect_by_chance(chances: UnrelatedChances, exactly: bool) -> FloatArray:
     """Return how many pairs agree on each set if fields are independent."""
     result = np.array([chances.n_pairs])
     for f, levels in enumerate(chances.u):
@@ -351,7 +361,9 @@ def _by_chance(chances: Chances, exactly: bool) -> FloatArray:
     return result * np.square(chances.shows)
 
 
-def _with_couples(by_chance: FloatArray, chances: Chances, known: dict[int, float]) -> FloatArray:
+def _add_couples(
+    by_chance: FloatArray, chances: UnrelatedChances, known: dict[int, float]
+) -> FloatArray:
     """Return how many pairs agree on each set, given that some couples of fields move together."""
     sets: IntArray = np.arange(by_chance.size)
     most = np.ones(by_chance.size)
@@ -363,7 +375,7 @@ def _with_couples(by_chance: FloatArray, chances: Chances, known: dict[int, floa
     return result
 
 
-def _of_larger(counts: FloatArray, n_fields: int) -> FloatArray:
+def _sum_supersets(counts: FloatArray, n_fields: int) -> FloatArray:
     """Add up, for each set, the counts of all that contain it."""
     total = counts.copy()
     indices: IntArray = np.arange(total.size)

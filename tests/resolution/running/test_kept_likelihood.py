@@ -41,11 +41,11 @@ def test_the_model_is_the_same_without_comparing_again(run, monkeypatch):
     assert again.records.fields == anew.records.fields
     one, other = anew.likelihood, again.likelihood
     for name, value in vars(one).items():
-        if name not in ("dependence", "unlinked", "parts", "comparisons", "_known_factors"):
+        if name not in ("dependence", "unrelated", "parts", "comparisons", "_found_factors"):
             assert same(value, getattr(other, name)), name
     assert same(tuple(one.dependence), tuple(other.dependence))
     values = one.start()
-    assert same(tuple(one.ratios(values)), tuple(other.ratios(values)))
+    assert same(tuple(one.compute_ratios(values)), tuple(other.compute_ratios(values)))
     for name, value in vars(anew.comparisons).items():
         if name != "parts":
             assert same(value, getattr(again.comparisons, name)), name

@@ -11,7 +11,7 @@ SMALLEST_CHANCE, LARGEST_LOG_GAIN = 1e-15, 35.0
 
 
 @compiled
-def class_weights(vectors: Any, replaced: Any, rho: Any, m: Any, tilt: Any, offsets: Any) -> Any:
+def weigh_classes(vectors: Any, replaced: Any, rho: Any, m: Any, tilt: Any, offsets: Any) -> Any:
     """Return the chance of each vector of levels in each class, but for fields that it replaces.
 
     ``vectors`` has for each field where its level's chance stands in ``m``. In class c, of chance
@@ -51,7 +51,7 @@ def class_weights(vectors: Any, replaced: Any, rho: Any, m: Any, tilt: Any, offs
 
 
 @compiled
-def kept_gains(place: Any, log_gain: Any, replaced: Any, missing: int) -> Any:
+def multiply_kept_gains(place: Any, log_gain: Any, replaced: Any, missing: int) -> Any:
     """Return one over the chance, among unrelated records, of the levels that each class keeps."""
     n_fields = place.shape[1]
     result = np.empty((place.shape[0], replaced.size))
@@ -66,7 +66,7 @@ def kept_gains(place: Any, log_gain: Any, replaced: Any, missing: int) -> Any:
 
 
 @compiled
-def mixed_ratios(weights: Any, vector: Any, gains: Any, scale: Any) -> Any:
+def mix_ratios(weights: Any, vector: Any, gains: Any, scale: Any) -> Any:
     """Evidence of every pattern: the chance of its levels in an entity over that by chance.
 
     Both are mixtures (model section 6): ``weights`` are those of its vector of levels by class,

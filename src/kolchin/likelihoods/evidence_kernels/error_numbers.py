@@ -16,7 +16,7 @@ SLICE_WIDTH, MOST_WIDENED, MOST_SHRUNK = 2.0, 50, 100
 
 
 @compiled
-def chances_by_set(wrong: Any) -> Any:
+def tabulate_errors_by_set(wrong: Any) -> Any:
     """Return the chance of k independent errors among the fields of each set (by bits)."""
     n_fields = wrong.size
     table = np.zeros((1 << n_fields, n_fields + 1))
@@ -31,7 +31,7 @@ def chances_by_set(wrong: Any) -> Any:
 
 
 @compiled
-def tilts_by_set(wrong: Any, tau: Any) -> Any:
+def tabulate_tilts_by_set(wrong: Any, tau: Any) -> Any:
     """Return T(V, k) for each set V of fields that are seen (by bits) and number k of errors.
 
     What is not known of one field more is one error more or none:
@@ -169,7 +169,7 @@ def _count_chances(log_odds: Any, tau: Any, chances: Any) -> float:
 
 
 @compiled
-def balancing(log_odds: Any, chances: Any) -> float:
+def find_balancing_shift(log_odds: Any, chances: Any) -> float:
     """Return what all log odds must rise by so that independent errors would be as many.
 
     ``chances`` are those of the numbers of errors, up to a factor.
@@ -220,7 +220,7 @@ def _log_density(
         if abs(log_odds[f]) > LARGEST_LOG_ODDS:
             return -np.inf
     log_whole = _count_chances(log_odds, tau, chances)
-    shift = balancing(log_odds, chances)
+    shift = find_balancing_shift(log_odds, chances)
     total = 0.0
     for k in range(n_fields + 1):
         total += counts[k] * (tau[k] - log_whole)
@@ -280,7 +280,7 @@ def slice_errors(
                 high = x
             _move(tau, log_odds, old_tau, old_odds, one, 0.0)
     _count_chances(log_odds, tau, chances)
-    shift = balancing(log_odds, chances)
+    shift = find_balancing_shift(log_odds, chances)
     for f in range(n_fields):
         log_odds[f] += shift
     for k in range(n_fields + 1):

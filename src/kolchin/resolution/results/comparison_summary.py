@@ -47,12 +47,12 @@ def summarise_dependence(model: Model, posterior: Posterior) -> dict[str, Any]:
         n_shared[found.sampled] = sampled.reshape(-1, sampled.shape[-1]).mean(axis=0)
     return {
         "shared": [
-            {"fields": compared.listed(fields), "pairs": round(float(pairs))}
+            {"fields": compared.list_names(fields), "pairs": round(float(pairs))}
             for fields, pairs in zip(found.shared, n_shared, strict=True)
             if pairs >= 0.5
         ],
         "replaced": [
-            {"fields": compared.listed(fields), "share": float(share)}
+            {"fields": compared.list_names(fields), "share": float(share)}
             for fields, share in zip(found.replaced[1:], shares[1:], strict=True)
         ],
     }

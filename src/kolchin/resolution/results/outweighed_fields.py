@@ -11,7 +11,7 @@ def find_most_bits(model: Model) -> float | None:
     likelihood = model.likelihood
     if not isinstance(likelihood, Exemplar):
         return None
-    ratios = likelihood.ratios(likelihood.start()).ratio
+    ratios = likelihood.compute_ratios(likelihood.start()).ratio
     return float(np.log2(max(ratios.max(initial=0.0), 1e-300)))
 
 

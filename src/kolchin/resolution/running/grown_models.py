@@ -9,7 +9,7 @@ import polars as pl
 from kolchin.answers import Answers
 from kolchin.comparison.added_records import compare_added
 from kolchin.likelihoods import Exemplar
-from kolchin.likelihoods.extending import extended
+from kolchin.likelihoods.extending import extend_likelihood
 from kolchin.model import Model
 from kolchin.parameters import IntArray
 from kolchin.resolution.running.settings import Settings, number_sources
@@ -38,7 +38,7 @@ def extend_model(learnt: Model, given: InputTable, settings: Settings) -> Model:
     row_now[rows[rows >= 0]] = np.flatnonzero(rows >= 0)
     model = copy.copy(learnt)
     model.records = records
-    model.likelihood = extended(likelihood, row_now, added)
+    model.likelihood = extend_likelihood(likelihood, row_now, added)
     model.answers = Answers.of(records.n_records, (*settings.known, *settings.reviewed))
     if settings.one_per_source:
         model.sources = number_sources(given.source).astype(np.int32)

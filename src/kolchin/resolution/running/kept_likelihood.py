@@ -23,7 +23,7 @@ def write_likelihood(folder: Path, likelihood: Likelihood) -> None:
     """Write what was learned from comparing records, if they were compared."""
     if likelihood.comparisons is None or not isinstance(likelihood, Exemplar):
         return
-    arrays = likelihood_kept.arrays_of(likelihood)
+    arrays = likelihood_kept.flatten_exemplar(likelihood)
     arrays |= comparisons_kept.arrays_of(likelihood.comparisons)
     version = np.frombuffer(_version().encode(), dtype=np.uint8)
     with replace_whole(folder / FILE) as part, part.open("wb") as file:
@@ -42,7 +42,7 @@ def read_likelihood(folder: Path, records: Records) -> Exemplar | None:
             arrays = {name: data[name] for name in data.files}
         fields = [field for field in records.as_compared().fields if isinstance(field, Compared)]
         found = comparisons_kept.comparisons_of(arrays, fields)
-        return likelihood_kept.exemplar_of(arrays, found)
+        return likelihood_kept.rebuild_exemplar(arrays, found)
     except (*UNREADABLE, TypeError):
         return None  # what is damaged is made again
 

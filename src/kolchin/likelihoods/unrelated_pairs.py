@@ -34,7 +34,7 @@ SMALLEST = 1e-30
 """Fewer pairs count as so many, since their log must be finite."""
 
 
-class Unlinked:
+class UnrelatedPairs:
     """The chance of patterns between unrelated records, over that of independent fields.
 
     Parameters
