@@ -48,7 +48,7 @@ def draws_of(rng: np.random.Generator, hyper: Any, number: int) -> Floats:
 
 def _urn_of_clusters(rng: np.random.Generator, prior: Any, n_records: int) -> State:
     """Seat the records one after another (Dirichlet process: discount 0)."""
-    hypers = prior.hypers(n_records)
+    hypers = prior.list_parameters(n_records)
     drawn = {name: float(draws_of(rng, hyper, 1)[0]) for name, hyper in hypers.items()}
     theta, discount = drawn["theta"], drawn.get("discount", 0.0)
     labels = np.zeros(n_records, dtype=np.int64)
@@ -69,7 +69,7 @@ def _is_sampled(hyper: Any) -> bool:
 def _attempts(rng: np.random.Generator, prior: Any, n_records: int) -> list[State]:
     """Draw numbers of clusters and sizes, and keep those that add up to N."""
     batch = max(ATTEMPTS_AT_ONCE // n_records**2, 100)
-    hypers = prior.hypers(n_records)
+    hypers = prior.list_parameters(n_records)
     drawn = {name: draws_of(rng, hyper, batch) for name, hyper in hypers.items()}
     mu = _size_probabilities(rng, drawn, n_records)
     below = np.cumsum(mu, axis=1)

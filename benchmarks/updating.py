@@ -67,7 +67,7 @@ def compare_links(before, after):
     everywhere = np.full(n_records, -1), np.ones(n_records, dtype=bool)
     updating.FIRST_STEPS, updating.STEPS = 400, 10
     anew = [
-        updating.updated(before.posterior, after._model, *everywhere, seed).links(0.0)
+        updating.update_draws(before.posterior, after._model, *everywhere, seed).links(0.0)
         for seed in (1, 2)
     ]
     keys = ["record_a", "record_b"]

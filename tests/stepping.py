@@ -50,7 +50,7 @@ class Stepper:
 
     def set_fields(self, values):
         """Set the parameters of the likelihood."""
-        evidence = self.problem.model.likelihood.evidence(values)
+        evidence = self.problem.model.likelihood.compute_evidence(values)
         self.state = self.state._replace(field_values=values, evidence=evidence, statistics=None)
 
     def set_weights(self, **changes):

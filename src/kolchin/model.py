@@ -55,6 +55,8 @@ class Model:
     Attributes
     ----------
     likelihood : that of all fields.
+    n_in_table : how many records the prior reckons with; more than there are where these are a part
+        of a table, and clusters of the others are held.
 
     Examples
     --------
@@ -84,6 +86,7 @@ class Model:
         self.sources = _check_sources(sources, records.n_records)
         self.answers = check_answers(answers, records.n_records, self.sources)
         self.records, self.likelihood = _choose_likelihood(records, delta, tied, likelihood)
+        self.n_in_table = records.n_records
 
     @property
     def n_records(self) -> int:
@@ -95,21 +98,21 @@ class Model:
         """What came out of comparing records, if they were."""
         return self.likelihood.comparisons
 
-    def without_records(self) -> "Model":
+    def drop_records(self) -> "Model":
         """Return the model for those who have its records in another form: it is small."""
         bare = copy.copy(self)
         bare.records, bare.sources = self.records.select([]), NO_SOURCES
-        bare.likelihood = self.likelihood.without_records()
+        bare.likelihood = self.likelihood.drop_records()
         return bare
 
-    def of_records(self, rows: IntArray) -> "Model":
+    def take_records(self, rows: IntArray) -> "Model":
         """Return the model of some of the records, by the same likelihood, in ascending order.
 
         What is said of a record here and one that is left out tells nothing.
         """
         part = copy.copy(self)
-        part.records = self.records.take(rows)
-        part.likelihood = self.likelihood.of_records(rows)
+        part.records, part.n_in_table = self.records.take(rows), rows.size
+        part.likelihood = self.likelihood.take_records(rows)
         part.sources = self.sources[rows] if self.sources.size else self.sources
         part.answers = self.answers.among(rows)
         return part
@@ -132,8 +135,8 @@ class Model:
             return -np.inf
         given = {n: value for n, value in parameters.items() if n not in FIELD_PARAMETERS}
         counts = SizeCounts.of(size_counts(array))
-        values = self.prior.values(self.n_records, given)
-        own = self.likelihood.values(parameters)
+        values = self.prior.complete_values(self.n_records, given)
+        own = self.likelihood.complete_values(parameters)
         return (
             self.answers.log_probability(array)
             + self.prior.log_prob_counts(counts, values)

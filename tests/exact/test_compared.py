@@ -316,7 +316,7 @@ def test_pairs_are_found_in_lists_of_any_shape():
     records = Records.from_codes(np.zeros((n, 1), dtype=int), frequencies=[[1.0]])
     model = kp.Model(records, likelihood=likelihood)
     problem = pose_problem(model)
-    evidence = model.likelihood.evidence(model.likelihood.start(rng))
+    evidence = model.likelihood.compute_evidence(model.likelihood.start(rng))
     for order in (np.arange(len(every)), rng.permutation(len(every))):
         scores = kernels.pair_scores(problem.data, evidence, every[order])
         np.testing.assert_allclose(scores, expected[order], atol=1e-12)

@@ -296,7 +296,7 @@ def test_evidence_by_field_adds_up(seed):
     draws = {"m": np.array([np.concatenate(m) for m in draws_m])}
     if len(problem.rho) > 1:
         draws["rho"] = draws_rho
-    parts = likelihood.pair_evidence(np.array(pairs), draws)
+    parts = likelihood.weigh_pairs(np.array(pairs), draws)
     for pair, found in zip(pairs, parts, strict=True):
         whole = 0.0
         for m, rho in zip(draws_m, draws_rho, strict=True):
@@ -308,7 +308,7 @@ def test_evidence_by_field_adds_up(seed):
 def test_evidence_of_independent_fields_is_their_own():
     problem = Problem(N_LEVELS, *SETS["none"])
     likelihood = problem.likelihood()
-    parts = likelihood.pair_evidence(np.array(list(problem.levels)), {})
+    parts = likelihood.weigh_pairs(np.array(list(problem.levels)), {})
     for (pair, levels), found in zip(problem.levels.items(), parts, strict=True):
         chances = problem.chances[pair]
         own = [log(problem.m[f][k] / chances[f]) if k >= 0 else 0.0 for f, k in enumerate(levels)]

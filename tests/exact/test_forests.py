@@ -104,8 +104,8 @@ def test_sizes_that_no_cluster_has_leave_the_others_alone():
     prior, rng, found = kp.NBD(), np.random.default_rng(1), []
     typical = TypicalState(np.array([0.1]), prior.start(rng, counts), counts)
     for _ in range(600):
-        values = prior.collapsed(prior.start(rng, counts))
-        values = prior.completed(rng, values, counts)
+        values = prior.drop_integrated(prior.start(rng, counts))
+        values = prior.draw_integrated(rng, values, counts)
         log_t = float(np.log(rng.standard_gamma(counts.n_clusters + values["a"])))
         given = Auxiliaries(values, log_t, 32)
         # One link, that makes the 12 whole: alone or with each other, all else is as it is.

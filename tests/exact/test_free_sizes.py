@@ -26,7 +26,7 @@ def start_values():
 def drawn_in_steps(rng, prior, first, *later):
     values = prior.sizes.draw_mu(rng, start_values(), SizeCounts.of(COUNTS), first)
     for largest in later:
-        values = prior.extended(rng, values, largest)
+        values = prior.extend_values(rng, values, largest)
     return np.append(values["log_mu"], values["log_tail"])
 
 
@@ -70,8 +70,8 @@ def test_shapes_of_any_smallness(prior):
     rng = np.random.default_rng(22)
     for counts in (COUNTS, np.array([0, 0, 0, 0, 0, 0, 1])):
         values = prior.start(rng, SizeCounts.of(counts))
-        values = prior.extended(rng, values, 100)
-        values = prior.extended(rng, values, 2000)
+        values = prior.extend_values(rng, values, 100)
+        values = prior.extend_values(rng, values, 2000)
         assert np.all(np.isfinite(values["log_mu"]))
         assert np.isfinite(values["log_tail"])
         np.testing.assert_allclose(np.exp(values["log_mu"]).sum(), 1, atol=1e-9)

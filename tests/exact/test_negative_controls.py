@@ -22,16 +22,16 @@ FIXED_NBNB = {"a": 1.5, "q": 0.6, "r": 2.5, "p": 0.5}
 class WithoutR(kp.NBNB):
     """The paper's misprint: the open weight lacks the factor r (model section 1)."""
 
-    def opening(self, n_records, values):
-        right = super().opening(n_records, values)
+    def weigh_opening(self, n_records, values):
+        right = super().weigh_opening(n_records, values)
         return right._replace(log_scale=right.log_scale - np.log(values["r"]))
 
 
 class StaleK(kp.NBNB):
     """The open weight counts the record's own cluster among the others."""
 
-    def opening(self, n_records, values):
-        right = super().opening(n_records, values)
+    def weigh_opening(self, n_records, values):
+        right = super().weigh_opening(n_records, values)
         return right._replace(intercept=right.intercept + right.slope)
 
 

@@ -63,7 +63,7 @@ def test_reseating_keeps_the_prior(name):
 @pytest.mark.parametrize("n_records", [2, 3, 40, 2000])
 def test_geometric_number_and_sizes_give_a_binomial(n_records):
     prior = kp.NBNB(a=1.0, q=0.6, r=1.0, p=0.3)
-    values = prior.values(n_records, {})
+    values = prior.complete_values(n_records, {})
     found = np.exp(log_prob_n_clusters(*prior.log_distributions(n_records, values)))
     odds = 0.6 * 0.7 / 0.3
     expected = stats.binom(n_records - 1, odds / (1 + odds)).pmf(np.arange(n_records))

@@ -49,7 +49,7 @@ def drawn(posterior):
 def test_added_records_are_drawn_from_the_posterior(name):
     model = model_of_all(PRIORS[name])
     row_before = np.array([0, 1, 2, 3, -1, -1])
-    posterior = updating.updated(earlier(4), model, row_before, row_before < 0, 5)
+    posterior = updating.update_draws(earlier(4), model, row_before, row_before < 0, 5)
     exact = probabilities(model)
     assert partition_test(drawn(posterior), exact) > SMALLEST_P
     other = probabilities(model_of_all(kp.NBNB(a=1, q=0.3, r=3, p=0.5)))
@@ -64,7 +64,7 @@ def test_what_is_said_of_added_records_counts():
     free = model_of_all(PRIORS["nbd"])
     model = kp.Model(free.records, free.prior, 1.0, likelihood=free.likelihood, answers=SAID)
     row_before = np.array([0, 1, 2, 3, -1, -1])
-    posterior = updating.updated(earlier(4), model, row_before, row_before < 0, 5)
+    posterior = updating.update_draws(earlier(4), model, row_before, row_before < 0, 5)
     assert partition_test(drawn(posterior), probabilities(model)) > SMALLEST_P
     assert partition_test(drawn(posterior), probabilities(free)) < SMALLEST_P
 
@@ -84,7 +84,9 @@ def test_what_is_taken_out_leaves_the_posterior_of_the_rest():
     """The first of six records is gone and another is added; the rest come one place up."""
     model = model_of_all(PRIORS["nbd"])
     row_before = np.array([1, 2, 3, 4, 5, -1])
-    posterior = updating.updated(earlier(6, range(6), [6]), model, row_before, row_before < 0, 5)
+    posterior = updating.update_draws(
+        earlier(6, range(6), [6]), model, row_before, row_before < 0, 5
+    )
     assert partition_test(drawn(posterior), probabilities(model)) > SMALLEST_P
 
 
@@ -93,7 +95,7 @@ def test_what_no_added_record_reaches_stays(monkeypatch):
     monkeypatch.setattr(updating, "LEAST_LOG_ODDS", np.inf)
     model = model_of_all(PRIORS["nbd"])
     row_before = np.array([0, 1, 2, 3, -1, -1])
-    posterior = updating.updated(earlier(4, [0, 2], [2]), model, row_before, row_before < 0, 5)
+    posterior = updating.update_draws(earlier(4, [0, 2], [2]), model, row_before, row_before < 0, 5)
     labels = posterior.labels.reshape(-1, 6)
     assert (labels[:, :4] == [0, 1, 0, 2]).all()
     # Whether the two that were added are one, given all others, by two evaluations of the joint.

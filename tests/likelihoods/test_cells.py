@@ -25,7 +25,7 @@ def test_cells_of_shards_add_up(n_fields, larger_first):
         sizes = np.array([len(group) for group in groups], dtype=np.int32)
         return likelihood.count_cells(*agreement_cells(members, sizes, likelihood.codes))
 
-    added, whole = of(parts[0]).plus(of(parts[1])), of([*parts[0], *parts[1]])
+    added, whole = of(parts[0]).add(of(parts[1])), of([*parts[0], *parts[1]])
     np.testing.assert_array_equal(added.observed, whole.observed)
     np.testing.assert_array_equal(added.n_cells, whole.n_cells)
     delta = np.full(n_fields, 0.3)

@@ -86,5 +86,5 @@ def test_pairs_without_hope_differ_in_all_fields_but_not_for_who_asks():
     last, missing = merged.offsets[1:] - 1, merged.offsets[-1]
     places = levels_of(merged)[hopeless]
     assert np.all((places == last) | (places == missing))
-    told = [one.pair_evidence(one.parts.pairs, {}) for one in (likelihood, merged)]
+    told = [one.weigh_pairs(one.parts.pairs, {}) for one in (likelihood, merged)]
     np.testing.assert_allclose(told[1], told[0], atol=1e-5)

@@ -87,7 +87,7 @@ def test_thin_keeps_every_other_draw(posterior):
 
 def test_extended_puts_draws_after_draws(posterior):
     more = posterior.thin(3)
-    whole = posterior.extended(more)
+    whole = posterior.join(more)
     assert whole.n_draws == 8
     assert whole.labels.tolist() == np.concatenate((posterior.labels, more.labels), 1).tolist()
     assert whole.parameters["mu"][:, 6:].tolist() == more.parameters["mu"].tolist()
@@ -97,18 +97,18 @@ def test_extended_puts_draws_after_draws(posterior):
 def test_a_posterior_without_draws_can_be_extended(posterior):
     empty = Posterior.from_draws(10, [[], []], {"seed": 2})
     assert empty.labels.shape == (2, 0, 10)
-    whole = empty.extended(posterior)
+    whole = empty.join(posterior)
     assert whole.labels.tolist() == posterior.labels.tolist()
     assert whole.parameters["mu"].shape == (2, 6, 3)
-    assert posterior.extended(empty).n_draws == 6
+    assert posterior.join(empty).n_draws == 6
     assert empty.links().height == 0
-    assert empty.extended(empty).n_draws == 0
+    assert empty.join(empty).n_draws == 0
 
 
 def test_other_models_cannot_extend(posterior, draw_of):
     other = Posterior.from_draws(3, [[draw_of([0, 1, 2], delta=1.0)]])
     with pytest.raises(DataError, match=r"records: 10 and 3; chains: 2 and 1; shapes of param"):
-        posterior.extended(other)
+        posterior.join(other)
 
 
 def test_labels_beyond_memory_are_refused(posterior, monkeypatch):

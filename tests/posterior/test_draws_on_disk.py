@@ -66,7 +66,7 @@ def test_a_folder_holds_parts_in_order(posterior, tmp_path):
         part.append(tmp_path / "posterior")
     names = sorted(path.name for path in (tmp_path / "posterior").iterdir())
     assert names == ["draws-00000.npz", "draws-00001.npz", "draws-00002.npz"]
-    whole = first.extended(second).extended(third)
+    whole = first.join(second).join(third)
     assert_same(Posterior.load(tmp_path / "posterior"), whole)
     (tmp_path / "posterior" / "draws-00001.npz").unlink()
     with pytest.raises(DataError, match=r"must begin at draw 6. Got 9 instead"):

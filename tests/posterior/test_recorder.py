@@ -133,7 +133,7 @@ def test_a_store_does_not_depend_on_how_it_came_about(posterior_of, history, ste
     whole = posterior_of(history[None])
     assert_equal(whole.thin(step).chains[0], posterior_of(history[None, ::step]).chains[0])
     parts = posterior_of(history[None, :cut]), posterior_of(history[None, cut:])
-    assert_equal(parts[0].extended(parts[1]).chains[0], whole.chains[0])
+    assert_equal(parts[0].join(parts[1]).chains[0], whole.chains[0])
 
 
 def test_what_stays_costs_nothing():

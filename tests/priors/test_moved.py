@@ -22,8 +22,8 @@ class Silent(NBNB):
 class Careless(Silent):
     """Volumes change, and nobody says so."""
 
-    def moved(self, name, x, values, counts):
-        values, log_change = super().moved(name, x, values, counts)
+    def move_parameter(self, name, x, values, counts):
+        values, log_change = super().move_parameter(name, x, values, counts)
         return values, 0.0 if np.isfinite(log_change) else log_change
 
 
@@ -51,24 +51,27 @@ def test_volumes_that_change_unsaid_would_be_found():
 def test_r_moves_along_a_ridge():
     values = {"a": 1.0, "q": 0.5, "r": 2.0, "p": 0.3}
     c = COUNTS.mean_before_joining
-    moved, _ = NBNB().moved("r", 3.0, values, COUNTS)
+    moved, _ = NBNB().move_parameter("r", 3.0, values, COUNTS)
     assert (moved["r"] + c) * moved["p"] == pytest.approx((2.0 + c) * 0.3)
     assert values["p"] == 0.3
 
 
 def test_p_stays_below_one():
-    moved, log_change = NBNB().moved("r", 0.01, {"r": 9.0, "p": 0.9}, COUNTS)
+    moved, log_change = NBNB().move_parameter("r", 0.01, {"r": 9.0, "p": 0.9}, COUNTS)
     assert log_change == -np.inf
     assert 0 < moved["p"] < 1
 
 
 def test_a_fixed_p_stays():
     values = {"r": 2.0, "p": 0.3}
-    assert NBNB(p=0.3).moved("r", 3.0, values, COUNTS) == ({"r": 3.0, "p": 0.3}, 0.0)
+    assert NBNB(p=0.3).move_parameter("r", 3.0, values, COUNTS) == ({"r": 3.0, "p": 0.3}, 0.0)
 
 
 def test_other_priors_move_one_at_a_time():
-    assert DirichletProcess().moved("theta", 3.0, {"theta": 2.0}, COUNTS) == ({"theta": 3.0}, 0.0)
+    assert DirichletProcess().move_parameter("theta", 3.0, {"theta": 2.0}, COUNTS) == (
+        {"theta": 3.0},
+        0.0,
+    )
 
 
 def test_what_records_joined():

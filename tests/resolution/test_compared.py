@@ -87,7 +87,7 @@ def test_bits_are_those_of_one_likelihood_of_all_fields(result):
         if name in ("m", "rho", "errors", "shared")
     }
     assert result.links.select(FIELDS).to_numpy() == pytest.approx(
-        model.likelihood.pair_evidence(rows, drawn) / math.log(2)
+        model.likelihood.weigh_pairs(rows, drawn) / math.log(2)
     )
     assert result.links.filter(pl.col("probability") > 0.9)["name"].min() > 0
 
@@ -99,7 +99,7 @@ def test_explanations_say_how_values_compare(result):
     assert compared["name"] == "mistyped"
     assert compared["sex"] == compared["born"] == compared["zip"] == "exact"
     assert result.explain(0, 1).fields["compared"][3] == "missing"
-    assert result.explain(2, 1).fields["compared"].to_list() == list(compared.values())
+    assert result.explain(2, 1).fields["compared"].to_list() == list(compared.complete_values())
     assert "mistyped" in str(told)
 
 

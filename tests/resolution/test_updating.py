@@ -142,7 +142,7 @@ def test_links_are_those_of_all_drawn_anew_with_the_same_parameters(people, befo
     monkeypatch.setattr(updating, "FIRST_STEPS", 200)
     everywhere = np.full(600, -1), np.ones(600, dtype=bool)
     one, other = (
-        chances(updating.updated(before.posterior, after._model, *everywhere, seed))
+        chances(updating.update_draws(before.posterior, after._model, *everywhere, seed))
         for seed in (1, 2)
     )
     asked = (one + other) > 0

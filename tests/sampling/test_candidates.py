@@ -131,7 +131,7 @@ class TestSmallTable:
         check_sources(medium_model)
 
     def test_all_pairs_above_the_bound_are_listed(self, medium_model):
-        delta = medium_model.likelihood.generous_delta()
+        delta = medium_model.likelihood.choose_generous_delta()
         data = make_kernel_data(medium_model)
         pairs, _ = found(medium_model)
         every = np.stack(np.triu_indices(300, 1), axis=1).astype(np.int32)

@@ -64,7 +64,7 @@ def check_stopped_often(model, monkeypatch):
     with pytest.raises(kp.DataError, match="no longer held"):
         run.posterior()
     parts.append(collect_posterior([one.draws for one in run.chains], {}, held))
-    ours, theirs = whole.posterior(), parts[0].extended(*parts[1:])
+    ours, theirs = whole.posterior(), parts[0].join(*parts[1:])
     assert np.array_equal(ours.labels, theirs.labels)
     assert np.array_equal(ours.log_joint, theirs.log_joint)
     for name, values in ours.parameters.items():

@@ -22,7 +22,7 @@ def test_rare_sizes_leave_the_others_exact(log_rare, rare_size):
     model = kp.Model(records, kp.NBD(), delta=0.5)
     chain = Stepper(model, np.random.default_rng(1), np.zeros(4, dtype=int))
     state = chain.state
-    values = model.prior.completed(state.rng, state.prior_values, state.counts)
+    values = model.prior.draw_integrated(state.rng, state.prior_values, state.counts)
     log_mu = values["log_mu"].copy()
     log_mu[:4] = np.log([0.2, 0.5, 0.1, 0.05])
     log_mu[rare_size - 1] = log_rare
@@ -55,7 +55,7 @@ def test_two_records_with_little_alpha():
     model = kp.Model(records, kp.NBD(), delta=0.1)
     chain = Stepper(model, np.random.default_rng(1), np.array([0, 0]))
     state = chain.state
-    values = model.prior.completed(state.rng, state.prior_values, state.counts)
+    values = model.prior.draw_integrated(state.rng, state.prior_values, state.counts)
     log_mu = values["log_mu"].copy()
     log_mu[:2] = [-2000.0, np.log(0.9)]
     with np.errstate(over="ignore"):

@@ -108,7 +108,7 @@ def successive_draws(direct, rng, prior, tied, loose, believed_delta, state, del
         codes = direct.draw_codes(rng, labels, own_values["delta"], FREQUENCIES, OBSERVED)
         parameters = {name: prior_values[name] for name in state.parameters if name != "mu"}
         if "mu" in state.parameters:
-            complete = prior.completed(rng, prior_values, chain.state.counts)
+            complete = prior.draw_integrated(rng, prior_values, chain.state.counts)
             parameters["mu"] = np.exp(complete["log_mu"])
         yield quantities(labels, parameters, own_values["delta"], codes)
 
@@ -190,8 +190,8 @@ def test_delta_given_the_partition_alone(direct, tied):
 class OpensWithoutR(kp.NBNB):
     """The misprinted open weight of the paper's appendix: the factor r is lost."""
 
-    def opening(self, n_records, values):
-        right = super().opening(n_records, values)
+    def weigh_opening(self, n_records, values):
+        right = super().weigh_opening(n_records, values)
         return right._replace(log_scale=right.log_scale - np.log(values["r"]))
 
 
@@ -214,8 +214,8 @@ class ForgetsSizes(kp.PitmanYor):
 class OpensWithoutAlpha(kp.NBD):
     """Leave the Dirichlet's normalising factor out of the weight of a new cluster."""
 
-    def tables(self, n_records, largest, values):
-        right = super().tables(n_records, largest, values)
+    def tabulate(self, n_records, largest, values):
+        right = super().tabulate(n_records, largest, values)
         return right._replace(opening=right.opening._replace(alpha=0.0))
 
 

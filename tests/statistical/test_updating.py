@@ -19,7 +19,9 @@ def both():
     before = kp.resolve(table[:N_OLD], id="rec_id", **how)
     near = before.update(table[N_OLD:])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(updating, "_ever_together", lambda posterior: np.zeros(N_OLD, dtype=int))
+        patch.setattr(
+            updating, "_group_ever_together", lambda posterior: np.zeros(N_OLD, dtype=int)
+        )
         whole = before.update(table[N_OLD:], seed=2)
     return before, near, whole
 

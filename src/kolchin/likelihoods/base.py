@@ -25,7 +25,7 @@ Members = NDArray[np.int32]
 class Statistics(Protocol):
     """What the parameters of a likelihood depend on, counted from some clusters."""
 
-    def plus(self, other: Any) -> Self:
+    def add(self, other: Any) -> Self:
         """Add those of other clusters."""
 
 
@@ -69,10 +69,10 @@ class Likelihood(Protocol):
     def start(self, rng: np.random.Generator) -> Values:
         """Return parameters for a chain to start from."""
 
-    def values(self, parameters: Mapping[str, Any]) -> Values:
-        """Complete what a user gave, by the names of :meth:`sampled`."""
+    def complete_values(self, parameters: Mapping[str, Any]) -> Values:
+        """Complete what a user gave, by the names of :meth:`select_sampled`."""
 
-    def sampled(self, values: Values) -> dict[str, Any]:
+    def select_sampled(self, values: Values) -> dict[str, Any]:
         """Return the parameters as they are kept in the posterior; what is fixed is left out."""
 
     def log_hyper(self, values: Values) -> float:
@@ -88,7 +88,7 @@ class Likelihood(Protocol):
     ) -> Values:
         """Draw the parameters given clusters; those fitted before sampling may be held."""
 
-    def generous_delta(self) -> FloatArray:
+    def choose_generous_delta(self) -> FloatArray:
         """Return a delta of categorical fields that forgives differences, to look for pairs."""
 
     # --- clusters -----------------------------------------------------------------------------
@@ -114,7 +114,7 @@ class Likelihood(Protocol):
 
     # --- for kernels --------------------------------------------------------------------------
 
-    def kernel_data(
+    def make_kernel_data(
         self, order: IntArray | None = None, work: Workplace | None = None
     ) -> kernels.Data:
         """Return the records in the form that the kernels read, in an order.
@@ -122,7 +122,7 @@ class Likelihood(Protocol):
         Where compared pairs are in the store of an engine, its tasks list them.
         """
 
-    def evidence(self, values: Values) -> kernels.Evidence:
+    def compute_evidence(self, values: Values) -> kernels.Evidence:
         """Return what the fields say, by their parameters."""
 
     def log_reach(self, evidence: kernels.Evidence) -> float:
@@ -138,13 +138,13 @@ class Likelihood(Protocol):
 
     # --- other records ------------------------------------------------------------------------
 
-    def without_records(self) -> Self:
+    def drop_records(self) -> Self:
         """Return what does not depend on how many records there are."""
 
-    def of_records(self, rows: IntArray) -> Self:
+    def take_records(self, rows: IntArray) -> Self:
         """Return the likelihood of some of the records, in ascending order."""
 
-    def pair_evidence(self, pairs: NDArray[Any], draws: Mapping[str, FloatArray]) -> FloatArray:
+    def weigh_pairs(self, pairs: NDArray[Any], draws: Mapping[str, FloatArray]) -> FloatArray:
         """Return each field's log Bayes factor that two records are one, (pair, field).
 
         It is the mean over draws of the parameters, each with the draws along its first axis.

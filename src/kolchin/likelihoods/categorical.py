@@ -52,7 +52,7 @@ class Cells(NamedTuple):
     n_cells: IntArray
     observed: IntArray
 
-    def plus(self, other: "Cells") -> "Cells":
+    def add(self, other: "Cells") -> "Cells":
         """Add those of other clusters; equal steps may then be counted in several places."""
         longest = max(self.observed.shape[1], other.observed.shape[1])
         observed = np.zeros((len(self.observed), longest), dtype=self.observed.dtype)
@@ -122,14 +122,14 @@ class DirichletCategorical:
         """The most that all fields say for a link."""
         return float(np.log1p(self.largest_gain).sum())
 
-    def kernel_data(
+    def make_kernel_data(
         self, order: IntArray | None = None, work: Workplace | None = None
     ) -> kernels.Data:
         """Return the codes in an order, as the kernels read them."""
         codes = self.codes if order is None else self.codes[order]
         return kernels.Data(codes, 1 / self.frequency)
 
-    def evidence(self, values: Values) -> kernels.Evidence:
+    def compute_evidence(self, values: Values) -> kernels.Evidence:
         """Return what the fields say: kernels work it out from delta."""
         return kernels.Evidence(values["delta"])
 
@@ -139,7 +139,7 @@ class DirichletCategorical:
         """List the pairs that are not hopeless at a generous delta, and their log evidence."""
         return find_by_codes(self, source)
 
-    def of_records(self, rows: IntArray) -> "DirichletCategorical":
+    def take_records(self, rows: IntArray) -> "DirichletCategorical":
         """Return the likelihood of some of the records."""
         return DirichletCategorical(self.records.take(rows), self.delta, self.tied)
 
@@ -159,7 +159,7 @@ class DirichletCategorical:
         evidence = self.log_evidence(statistics, values["delta"])
         return self.log_singletons, evidence, self.log_hyper(values)
 
-    def without_records(self) -> "DirichletCategorical":
+    def drop_records(self) -> "DirichletCategorical":
         """Return what does not depend on how many records there are."""
         bare = copy.copy(self)
         bare.records, bare.codes = self.records.select([]), self.codes[:0].copy()
@@ -177,7 +177,7 @@ class DirichletCategorical:
 
     def start(self, rng: np.random.Generator) -> Values:
         """Return a start for delta: its fixed value, or one spread about a tenth of its mean."""
-        delta = self.generous_delta()
+        delta = self.choose_generous_delta()
         if self.is_sampled:
             delta *= np.exp(rng.normal(size=1 if self.tied else self.n_fields))
         return {"delta": delta}
@@ -188,12 +188,12 @@ class DirichletCategorical:
         up = np.log(delta + self.largest_gain)
         return float(np.maximum(np.abs(up), np.abs(np.log(delta))).sum() + np.log1p(delta).sum())
 
-    def generous_delta(self) -> FloatArray:
+    def choose_generous_delta(self) -> FloatArray:
         """Return a delta that forgives differences, to look for pairs with: fixed, or 0.1 mean."""
         delta = 0.1 * self.delta.mean if isinstance(self.delta, Gamma | Beta) else self.delta
         return np.full(self.n_fields, float(delta))
 
-    def values(self, parameters: Mapping[str, Any]) -> Values:
+    def complete_values(self, parameters: Mapping[str, Any]) -> Values:
         """Complete what a user gave: one delta a field."""
         if not self.n_fields:
             return {"delta": np.empty(0)}
@@ -212,7 +212,7 @@ class DirichletCategorical:
             )
         return {"delta": np.broadcast_to(delta, self.n_fields).copy()}
 
-    def sampled(self, values: Values) -> dict[str, Any]:
+    def select_sampled(self, values: Values) -> dict[str, Any]:
         """Return delta as it is kept in the posterior, if it is sampled."""
         if not self.is_sampled:
             return {}
@@ -240,12 +240,12 @@ class DirichletCategorical:
             total -= float(np.sum(gammaln(delta + in_cluster) - gammaln(delta)))
         return total
 
-    def pair_evidence(self, pairs: NDArray[Any], draws: Mapping[str, FloatArray]) -> FloatArray:
+    def weigh_pairs(self, pairs: NDArray[Any], draws: Mapping[str, FloatArray]) -> FloatArray:
         """Return each field's log Bayes factor that two records are one, (pair, field).
 
         It is the mean over draws of delta; a missing value says nothing.
         """
-        drawn = draws["delta"] if "delta" in draws else self.values({})["delta"][None, :]
+        drawn = draws["delta"] if "delta" in draws else self.complete_values({})["delta"][None, :]
         drawn = drawn.reshape(len(drawn), -1)
         deltas = np.broadcast_to(drawn, (len(drawn), self.n_fields))
         evidence = np.zeros((len(pairs), self.n_fields))

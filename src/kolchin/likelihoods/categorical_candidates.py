@@ -55,7 +55,10 @@ def find_by_codes(
 
     If there are very many, the best are taken.
     """
-    delta, data = likelihood.generous_delta(), likelihood.kernel_data()._replace(source=source)
+    delta, data = (
+        likelihood.choose_generous_delta(),
+        likelihood.make_kernel_data()._replace(source=source),
+    )
     n_records = len(data.codes)
     most = max(FEWEST_LISTED, PAIRS_PER_RECORD * n_records)
     lowest = find_lowest_evidence(n_records)

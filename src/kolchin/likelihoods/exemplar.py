@@ -102,13 +102,13 @@ class Exemplar(PatternEvidence):
         fields = "field" if self.n_fields == 1 else "fields"
         return f"Exemplar({self.shown.size:,} records, {self.n_fields} {fields})"
 
-    def of_records(self, rows: IntArray) -> "Exemplar":
+    def take_records(self, rows: IntArray) -> "Exemplar":
         """Return the likelihood of some of the records, in ascending order."""
         from kolchin.likelihoods.extending import restrict_likelihood
 
         return restrict_likelihood(self, rows)
 
-    def without_records(self) -> "Exemplar":
+    def drop_records(self) -> "Exemplar":
         """Return what does not depend on how many records there are."""
         bare = copy.copy(self)
         bare.comparisons = None
@@ -143,11 +143,11 @@ class Exemplar(PatternEvidence):
             names["shared"] = self.doubtful_names
         return names
 
-    def generous_delta(self) -> FloatArray:
+    def choose_generous_delta(self) -> FloatArray:
         """Return no delta: no field is categorical."""
         return np.empty(0)
 
-    def evidence(self, values: Values) -> kernels.Evidence:
+    def compute_evidence(self, values: Values) -> kernels.Evidence:
         """Return the evidence of patterns, as the kernels take it."""
         return kernels.Evidence(np.empty(0), *self.compute_ratios(values))
 
@@ -155,7 +155,7 @@ class Exemplar(PatternEvidence):
         """Return 0: no field is categorical."""
         return 0.0
 
-    def kernel_data(
+    def make_kernel_data(
         self, order: IntArray | None = None, work: Workplace | None = None
     ) -> kernels.Data:
         """Return, in an order, what records show and with whom they were compared.
@@ -254,7 +254,7 @@ class Exemplar(PatternEvidence):
         m[first] = 1 / (1 + odds)
         return {"m": np.maximum(m, 1e-300), "tau": tau}
 
-    def sampled(self, values: Values) -> dict[str, Any]:
+    def select_sampled(self, values: Values) -> dict[str, Any]:
         """Return m, all fields after each other, and rho, as they are kept in the posterior.
 
         In place of tau, by which the numbers of errors are weighed, stands how often each is.
@@ -268,7 +268,7 @@ class Exemplar(PatternEvidence):
             )
         return kept
 
-    def values(self, parameters: Mapping[str, Any]) -> Values:
+    def complete_values(self, parameters: Mapping[str, Any]) -> Values:
         """Complete what a user gave; the numbers of errors as often as each is, or as tau."""
         result = self.start()
         if self.counts_errors and "errors" in parameters:
@@ -316,7 +316,7 @@ class Exemplar(PatternEvidence):
             total += float(np.log(np.average(between.prod(axis=0), weights=weights)))
         return total
 
-    def pair_evidence(self, pairs: NDArray[Any], draws: Mapping[str, FloatArray]) -> FloatArray:
+    def weigh_pairs(self, pairs: NDArray[Any], draws: Mapping[str, FloatArray]) -> FloatArray:
         """Return each field's log Bayes factor that two records are one, (pair, field).
 
         It is the mean over draws of the parameters, each with the draws along its first axis. Where

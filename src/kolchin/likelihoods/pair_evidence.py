@@ -58,7 +58,7 @@ def _pick_draws(
     wanted = int(np.clip(WORK_FOR_EVIDENCE / max(cost, 1), 5, DRAWS_FOR_EVIDENCE))
     picks = np.unique(np.linspace(0, n_draws - 1, wanted).astype(int))
     return [
-        exemplar.values({**start, **{name: array[pick] for name, array in draws.items()}})
+        exemplar.complete_values({**start, **{name: array[pick] for name, array in draws.items()}})
         for pick in picks
     ]
 

@@ -21,7 +21,7 @@ class PatternCounts(NamedTuple):
     inside: IntArray
     log_evidence: float
 
-    def plus(self, other: "PatternCounts") -> "PatternCounts":
+    def add(self, other: "PatternCounts") -> "PatternCounts":
         """Add those of other clusters."""
         return PatternCounts(
             self.against + other.against,

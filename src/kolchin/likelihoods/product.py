@@ -22,10 +22,10 @@ class BothStatistics(NamedTuple):
     categorical: Cells
     compared: PatternCounts
 
-    def plus(self, other: "BothStatistics") -> "BothStatistics":
+    def add(self, other: "BothStatistics") -> "BothStatistics":
         """Add those of other clusters."""
         return BothStatistics(
-            self.categorical.plus(other.categorical), self.compared.plus(other.compared)
+            self.categorical.add(other.categorical), self.compared.add(other.compared)
         )
 
 
@@ -73,13 +73,16 @@ class IndependentFields:
         """Return parameters for a chain to start from."""
         return {**self.categorical.start(rng), **self.compared.start(rng)}
 
-    def values(self, parameters: Mapping[str, Any]) -> Values:
+    def complete_values(self, parameters: Mapping[str, Any]) -> Values:
         """Complete what a user gave."""
-        return {**self.categorical.values(parameters), **self.compared.values(parameters)}
+        return {
+            **self.categorical.complete_values(parameters),
+            **self.compared.complete_values(parameters),
+        }
 
-    def sampled(self, values: Values) -> dict[str, Any]:
+    def select_sampled(self, values: Values) -> dict[str, Any]:
         """Return the parameters as they are kept in the posterior."""
-        return self.categorical.sampled(values) | self.compared.sampled(values)
+        return self.categorical.select_sampled(values) | self.compared.select_sampled(values)
 
     def log_hyper(self, values: Values) -> float:
         """Log prior density of the parameters."""
@@ -98,9 +101,9 @@ class IndependentFields:
         values = self.categorical.update(rng, values, cells)
         return self.compared.update(rng, values, patterns, holds_fitted=holds_fitted)
 
-    def generous_delta(self) -> FloatArray:
+    def choose_generous_delta(self) -> FloatArray:
         """Return a delta that forgives differences."""
-        return self.categorical.generous_delta()
+        return self.categorical.choose_generous_delta()
 
     def log_likelihood(self, labels: IntArray, values: Values) -> float:
         """Log probability of the records given their clusters: the slow truth."""
@@ -125,16 +128,16 @@ class IndependentFields:
         categorical = self.categorical.log_terms(values, cells)
         return *categorical, *self.compared.log_terms(values, patterns)
 
-    def kernel_data(
+    def make_kernel_data(
         self, order: IntArray | None = None, work: Workplace | None = None
     ) -> kernels.Data:
         """Return the records in an order, as the kernels read them."""
-        codes, gain = self.categorical.kernel_data(order)[:2]
-        return self.compared.kernel_data(order, work)._replace(codes=codes, gain=gain)
+        codes, gain = self.categorical.make_kernel_data(order)[:2]
+        return self.compared.make_kernel_data(order, work)._replace(codes=codes, gain=gain)
 
-    def evidence(self, values: Values) -> kernels.Evidence:
+    def compute_evidence(self, values: Values) -> kernels.Evidence:
         """Return what the fields say, by their parameters."""
-        return self.compared.evidence(values)._replace(delta=values["delta"])
+        return self.compared.compute_evidence(values)._replace(delta=values["delta"])
 
     def log_reach(self, evidence: kernels.Evidence) -> float:
         """Bound the log of any product of one factor a categorical field."""
@@ -144,21 +147,21 @@ class IndependentFields:
         self, source: NDArray[np.int32], work: Workplace | None = None
     ) -> tuple[NDArray[np.int32], FloatArray]:
         """List the pairs that were compared and are not hopeless, and their log evidence."""
-        data = self.categorical.kernel_data()._replace(source=source)
-        return find_among_compared(self.compared, data, self.generous_delta(), work)
+        data = self.categorical.make_kernel_data()._replace(source=source)
+        return find_among_compared(self.compared, data, self.choose_generous_delta(), work)
 
-    def without_records(self) -> "IndependentFields":
+    def drop_records(self) -> "IndependentFields":
         """Return what does not depend on how many records there are."""
+        return IndependentFields(self.categorical.drop_records(), self.compared.drop_records())
+
+    def take_records(self, rows: IntArray) -> "IndependentFields":
+        """Return the likelihood of some of the records."""
         return IndependentFields(
-            self.categorical.without_records(), self.compared.without_records()
+            self.categorical.take_records(rows), self.compared.take_records(rows)
         )
 
-    def of_records(self, rows: IntArray) -> "IndependentFields":
-        """Return the likelihood of some of the records."""
-        return IndependentFields(self.categorical.of_records(rows), self.compared.of_records(rows))
-
-    def pair_evidence(self, pairs: NDArray[Any], draws: Mapping[str, FloatArray]) -> FloatArray:
+    def weigh_pairs(self, pairs: NDArray[Any], draws: Mapping[str, FloatArray]) -> FloatArray:
         """Return each field's log Bayes factor that two records are one, categorical ones first."""
         what = pairs, draws
-        both = self.categorical.pair_evidence(*what), self.compared.pair_evidence(*what)
+        both = self.categorical.weigh_pairs(*what), self.compared.weigh_pairs(*what)
         return np.concatenate(both, axis=1)

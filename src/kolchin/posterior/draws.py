@@ -153,7 +153,7 @@ class Posterior:
             settings=self.settings,
         )
 
-    def extended(self, *more: "Posterior") -> Self:
+    def join(self, *more: "Posterior") -> Self:
         """Return these draws followed, chain by chain, by more of the same model."""
         chains, parameters, log_joint = concatenate([self, *more])
         return type(self)(self.n_records, chains, parameters, log_joint, self.settings)

@@ -88,7 +88,7 @@ def load(path: Path) -> "Posterior":
             )
         first += head.n_draws
         heads.append(head)
-    whole = heads[0].extended(*heads[1:])
+    whole = heads[0].join(*heads[1:])
     # Chain by chain: what parts have in common is then in memory once, and not for all chains.
     return replace(whole, chains=tuple(_load_chain(parts, c) for c in range(whole.n_chains)))
 

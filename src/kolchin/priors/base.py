@@ -90,7 +90,7 @@ class Prior(ABC):
     given: Mapping[str, Hyper]
 
     @abstractmethod
-    def hypers(self, n_records: int) -> dict[str, Hyper]:
+    def list_parameters(self, n_records: int) -> dict[str, Hyper]:
         """Return what each parameter is, defaults filled in: a number or a distribution."""
 
     @abstractmethod
@@ -102,7 +102,7 @@ class Prior(ABC):
         """Return h(m) for an array of sizes."""
 
     @abstractmethod
-    def opening(self, n_records: int, values: Values) -> Opening:
+    def weigh_opening(self, n_records: int, values: Values) -> Opening:
         """Return the weight of opening a cluster, as a function of how many others exist."""
 
     @abstractmethod
@@ -120,15 +120,15 @@ class Prior(ABC):
 
     def log_hyper(self, n_records: int, values: Values) -> float:
         """Log prior density of the sampled parameters."""
-        return hyper_log_density(self.hypers(n_records), values)
+        return hyper_log_density(self.list_parameters(n_records), values)
 
-    def collapsed(self, values: Values) -> Values:
+    def drop_integrated(self, values: Values) -> Values:
         """Return the values without those that can be integrated out; most priors have none."""
         return values
 
     def start(self, rng: np.random.Generator, counts: SizeCounts) -> Values:
         """Draw starting values of the parameters."""
-        hypers = self.hypers(counts.n_records)
+        hypers = self.list_parameters(counts.n_records)
         return {name: start_value(rng, hyper, self.ranges[name]) for name, hyper in hypers.items()}
 
     def update(
@@ -139,7 +139,7 @@ class Prior(ABC):
         names: Container[str] | None = None,
     ) -> Values:
         """Update sampled parameters (all by default) once, given the sizes (model section 2)."""
-        hypers = self.hypers(counts.n_records)
+        hypers = self.list_parameters(counts.n_records)
         for name in filter(lambda name: is_sampled(hypers[name]), hypers):
             if names is None or name in names:
                 values = self._slice(rng, name, hypers, values, counts)
@@ -154,14 +154,14 @@ class Prior(ABC):
         counts: SizeCounts,
     ) -> Values:
         def log_density(x: float) -> float:
-            trial, log_change = self.moved(name, x, values, counts)
+            trial, log_change = self.move_parameter(name, x, values, counts)
             log_prior = hyper_log_density(hypers, trial) + log_change
             return log_prior + self.log_part(name, counts, trial)
 
         x = slice_sample(rng, log_density, values[name], self.ranges[name])
-        return self.moved(name, x, values, counts)[0]
+        return self.move_parameter(name, x, values, counts)[0]
 
-    def moved(
+    def move_parameter(
         self, name: str, x: float, values: Values, counts: SizeCounts
     ) -> tuple[Values, float]:
         """Return values with one set to x, and the log of how much volumes change by it.
@@ -170,31 +170,35 @@ class Prior(ABC):
         """
         return dict(values) | {name: x}, 0.0
 
-    def drawn_with_links(self, n_records: int) -> list[str]:
+    def list_drawn_with_links(self, n_records: int) -> list[str]:
         """Return the sampled parameters that clusters depend on, given all other values."""
-        return [name for name, hyper in self.hypers(n_records).items() if is_sampled(hyper)]
+        return [
+            name for name, hyper in self.list_parameters(n_records).items() if is_sampled(hyper)
+        ]
 
-    def tables(self, n_records: int, largest: int, values: Values) -> Tables:
+    def tabulate(self, n_records: int, largest: int, values: Values) -> Tables:
         """Tabulate the prior for sizes up to ``largest``."""
         log_h = self.log_h(np.arange(1, largest + 1), values)
-        return Tables(log_h, self.opening(n_records, values))
+        return Tables(log_h, self.weigh_opening(n_records, values))
 
-    def completed(self, rng: np.random.Generator, values: Values, counts: SizeCounts) -> Values:
+    def draw_integrated(
+        self, rng: np.random.Generator, values: Values, counts: SizeCounts
+    ) -> Values:
         """Return the values with those that were integrated out drawn given the sizes."""
         return values
 
-    def extended(self, rng: np.random.Generator, values: Values, largest: int) -> Values:
+    def extend_values(self, rng: np.random.Generator, values: Values, largest: int) -> Values:
         """Return values that cover sizes up to ``largest``; most priors have nothing to add."""
         return values
 
-    def sampled(self, n_records: int, values: Values) -> dict[str, Any]:
+    def select_sampled(self, n_records: int, values: Values) -> dict[str, Any]:
         """Return the sampled parameters as they are kept in the posterior."""
-        hypers = self.hypers(n_records)
+        hypers = self.list_parameters(n_records)
         return {name: values[name] for name, h in hypers.items() if isinstance(h, Gamma | Beta)}
 
-    def values(self, n_records: int, parameters: Mapping[str, Any]) -> Values:
+    def complete_values(self, n_records: int, parameters: Mapping[str, Any]) -> Values:
         """Complete the parameters that a user gave with the fixed ones."""
-        hypers = self.hypers(n_records)
+        hypers = self.list_parameters(n_records)
         result = dict(hypers) | dict(parameters)
         unknown = sorted(set(parameters) - set(hypers))
         lacking = [name for name in hypers if isinstance(result[name], Gamma | Beta)]
@@ -219,7 +223,7 @@ class Prior(ABC):
         records to condition on N. The Dirichlet and Pitman-Yor processes are normalised.
         """
         counts = SizeCounts.of(size_counts(labels))
-        return self.log_prob_counts(counts, self.values(counts.n_records, parameters))
+        return self.log_prob_counts(counts, self.complete_values(counts.n_records, parameters))
 
     def weights(
         self, n_records: int, largest: int | None = None, **parameters: Any
@@ -228,13 +232,13 @@ class Prior(ABC):
 
         Entry 0 of the join weights is not used; sizes go up to ``largest`` (all records).
         """
-        values = self.values(n_records, parameters)
+        values = self.complete_values(n_records, parameters)
         log_h = self.log_h(np.arange(1, (largest or n_records) + 1), values)
         # A size of probability 0 cannot be joined, nor what lies beyond it.
         reached = np.where(np.isfinite(log_h), log_h, 0.0)
         steps = np.where(np.isfinite(log_h[1:]), np.diff(reached), -np.inf)
         log_join = np.concatenate([[np.nan], steps])
-        return log_join, log_open(self.opening(n_records, values), n_records)
+        return log_join, log_open(self.weigh_opening(n_records, values), n_records)
 
     def check(self, n_records: int) -> None:
         """Refuse a prior under which the sampler could not start or could not move."""

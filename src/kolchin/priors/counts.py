@@ -32,13 +32,13 @@ class Count(Protocol):
     def given(self) -> Mapping[str, Hyper]:
         """What the user gave for each parameter."""
 
-    def hypers(self, n_records: int) -> dict[str, Hyper]:
+    def list_parameters(self, n_records: int) -> dict[str, Hyper]:
         """Return what each parameter is, defaults filled in."""
 
     def log_kappa(self, number: IntArray, values: Values) -> FloatArray:
         """Log of kappa_K for an array of K."""
 
-    def opening(self, n_records: int, values: Values) -> Opening:
+    def weigh_opening(self, n_records: int, values: Values) -> Opening:
         """Weight of one cluster more, but for its size."""
 
 
@@ -50,7 +50,7 @@ class NegativeBinomialCount:
     def __init__(self, owner: str, a: Hyper, q: Hyper | None) -> None:
         self.given = check_parameters(owner, self.ranges, {"a": a, "q": q})
 
-    def hypers(self, n_records: int) -> dict[str, Hyper]:
+    def list_parameters(self, n_records: int) -> dict[str, Hyper]:
         """Return a and q."""
         default = 1 - 2 / n_records if n_records > 2 else 0.5
         return {"a": self.given["a"], "q": self.given.get("q", default)}
@@ -59,7 +59,7 @@ class NegativeBinomialCount:
         """Log of NegBin(a, q) at K, cut to 1, 2, ...."""
         return log_negative_binomial(number, values["a"], values["q"])
 
-    def opening(self, n_records: int, values: Values) -> Opening:
+    def weigh_opening(self, n_records: int, values: Values) -> Opening:
         """Weight q (K + a)."""
         return Opening(math.log(values["q"]), 1.0, values["a"])
 
@@ -70,7 +70,7 @@ class FlatCount:
     ranges: Mapping[str, Range] = {}
     given: Mapping[str, Hyper] = {}
 
-    def hypers(self, n_records: int) -> dict[str, Hyper]:
+    def list_parameters(self, n_records: int) -> dict[str, Hyper]:
         """No parameters."""
         return {}
 
@@ -78,7 +78,7 @@ class FlatCount:
         """Log of 1."""
         return np.zeros(number.size)
 
-    def opening(self, n_records: int, values: Values) -> Opening:
+    def weigh_opening(self, n_records: int, values: Values) -> Opening:
         """Weight K + 1."""
         return Opening(0.0, 1.0, 1.0)
 
@@ -92,7 +92,7 @@ class TableCount:
     def __init__(self, kappa: Probabilities) -> None:
         self.kappa = kappa
 
-    def hypers(self, n_records: int) -> dict[str, Hyper]:
+    def list_parameters(self, n_records: int) -> dict[str, Hyper]:
         """No parameters."""
         return {}
 
@@ -100,7 +100,7 @@ class TableCount:
         """Log of kappa_K."""
         return self.kappa.log(number)
 
-    def opening(self, n_records: int, values: Values) -> Opening:
+    def weigh_opening(self, n_records: int, values: Values) -> Opening:
         """Weight (K + 1) kappa_{K+1} / kappa_K, as a table."""
         number = np.arange(1, n_records + 1)
         log_weight: FloatArray = gammaln(number + 1) + self.kappa.log(number)

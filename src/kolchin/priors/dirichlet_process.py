@@ -41,7 +41,7 @@ class DirichletProcess(Prior):
         """Fix theta so that n records are expected to form ``n_clusters`` clusters."""
         return cls(theta_expecting(expected_clusters, n_clusters, n_records))
 
-    def hypers(self, n_records: int) -> dict[str, Hyper]:
+    def list_parameters(self, n_records: int) -> dict[str, Hyper]:
         """Return theta."""
         return {"theta": self.given.get("theta", Gamma(1, 2 / n_records))}
 
@@ -55,14 +55,14 @@ class DirichletProcess(Prior):
         result: FloatArray = gammaln(sizes)
         return result
 
-    def opening(self, n_records: int, values: Values) -> Opening:
+    def weigh_opening(self, n_records: int, values: Values) -> Opening:
         """Weight theta."""
         return Opening(0.0, 0.0, values["theta"])
 
     def draw(self, n_records: int, seed: int | np.random.Generator | None = None) -> IntArray:
         """Draw the labels of a partition by its urn: copy an earlier record or open a cluster."""
         rng = np.random.default_rng(seed)
-        theta = start_value(rng, self.hypers(n_records)["theta"], POSITIVE)
+        theta = start_value(rng, self.list_parameters(n_records)["theta"], POSITIVE)
         earlier = np.arange(n_records)
         opens = rng.random(n_records) * (theta + earlier) < theta
         copied = (rng.random(n_records) * earlier).astype(np.int64)

@@ -72,9 +72,9 @@ class KolchinPartition(Prior):
         self.ranges = {**count.ranges, **sizes.ranges}
         self.given = {**count.given, **sizes.given}
 
-    def hypers(self, n_records: int) -> dict[str, Hyper]:
+    def list_parameters(self, n_records: int) -> dict[str, Hyper]:
         """Return what each parameter is, defaults filled in."""
-        return {**self.count.hypers(n_records), **self.sizes.hypers()}
+        return {**self.count.list_parameters(n_records), **self.sizes.list_parameters()}
 
     def log_g(self, n_clusters: int, n_records: int, values: Values) -> float:
         """Log of K! kappa_K / N!."""
@@ -86,9 +86,9 @@ class KolchinPartition(Prior):
         result: FloatArray = gammaln(sizes + 1.0) + self.sizes.log_mu(sizes, values)
         return result
 
-    def opening(self, n_records: int, values: Values) -> Opening:
+    def weigh_opening(self, n_records: int, values: Values) -> Opening:
         """Weight of one cluster more, times mu_1."""
-        part = self.count.opening(n_records, values)
+        part = self.count.weigh_opening(n_records, values)
         log_one = float(self.log_h(np.array([1]), values)[0])
         return part._replace(log_scale=part.log_scale + log_one, log_table=part.log_table + log_one)
 
@@ -128,7 +128,7 @@ class KolchinPartition(Prior):
         number = np.arange(1, n_records + 1)
         return self.count.log_kappa(number, values), self.sizes.log_mu(number, values)
 
-    def moved(
+    def move_parameter(
         self, name: str, x: float, values: Values, counts: SizeCounts
     ) -> tuple[Values, float]:
         """Return values with one set to x; p moves along with r, while (r + c) p stays as it is.
@@ -136,9 +136,9 @@ class KolchinPartition(Prior):
         A cluster of m records gains another in proportion to (r + m) p, so the sizes know that
         product well, c being a typical m, and r hardly: one at a time, r and p would creep.
         """
-        hypers = self.sizes.hypers()
+        hypers = self.sizes.list_parameters()
         if name != "r" or not is_sampled(hypers.get("p", 1.0)):
-            return super().moved(name, x, values, counts)
+            return super().move_parameter(name, x, values, counts)
         c = counts.mean_before_joining
         p = values["p"] * (values["r"] + c) / (x + c)
         if not 0 < p < 1:
@@ -147,7 +147,7 @@ class KolchinPartition(Prior):
 
     def draw_given(self, rng: np.random.Generator, n_records: int, values: Values) -> IntArray:
         """Draw the sizes of a partition given N and the parameters, exactly (model section 7)."""
-        values = self.extended(rng, values, n_records)
+        values = self.extend_values(rng, values, n_records)
         return draw_sizes(rng, *self.log_distributions(n_records, values))
 
     def draw(
@@ -170,7 +170,7 @@ class KolchinPartition(Prior):
 
     def is_free(self, n_records: int, values: Values) -> bool:
         """Tell whether an exact draw needs values that depend on the partition."""
-        return any(map(is_sampled, self.hypers(n_records).values()))
+        return any(map(is_sampled, self.list_parameters(n_records).values()))
 
 
 class FreeSizesPartition(KolchinPartition):
@@ -197,13 +197,13 @@ class FreeSizesPartition(KolchinPartition):
             density += self.sizes.log_density_mu(np.exp(values["log_mu"]), values)
         return density
 
-    def collapsed(self, values: Values) -> Values:
+    def drop_integrated(self, values: Values) -> Values:
         """Return the values without mu, which can be integrated out."""
         return {name: value for name, value in values.items() if name not in ("log_mu", "log_tail")}
 
     def start(self, rng: np.random.Generator, counts: SizeCounts) -> Values:
         """Draw starting values, mu given the sizes."""
-        return self.completed(rng, super().start(rng, counts), counts)
+        return self.draw_integrated(rng, super().start(rng, counts), counts)
 
     def update(
         self,
@@ -213,28 +213,30 @@ class FreeSizesPartition(KolchinPartition):
         names: Container[str] | None = None,
     ) -> Values:
         """Update alpha and the base with mu integrated out, then mu if it is among the values."""
-        scalars = super().update(rng, self.collapsed(values), counts, names)
-        return self.completed(rng, scalars, counts) if "log_mu" in values else scalars
+        scalars = super().update(rng, self.drop_integrated(values), counts, names)
+        return self.draw_integrated(rng, scalars, counts) if "log_mu" in values else scalars
 
-    def drawn_with_links(self, n_records: int) -> list[str]:
+    def list_drawn_with_links(self, n_records: int) -> list[str]:
         """Return the sampled parameters of K: given mu, the others say nothing of clusters."""
-        names = super().drawn_with_links(n_records)
+        names = super().list_drawn_with_links(n_records)
         return [name for name in names if name in self.count.ranges]
 
-    def shape_of(self, size: int, values: Values) -> float:
+    def compute_shape(self, size: int, values: Values) -> float:
         """Return what the Dirichlet has for a size."""
         return float(values["alpha"] * np.exp(self.sizes.log_base(np.array([size]), values))[0])
 
-    def tables(self, n_records: int, largest: int, values: Values) -> Tables:
+    def tabulate(self, n_records: int, largest: int, values: Values) -> Tables:
         """Tabulate the prior; without mu, a cluster's weight depends on the others' sizes."""
         if "log_mu" in values:
-            return super().tables(n_records, largest, values)
+            return super().tabulate(n_records, largest, values)
         sizes = np.arange(1, largest + 1)
-        opening = self.count.opening(n_records, values)._replace(alpha=values["alpha"])
+        opening = self.count.weigh_opening(n_records, values)._replace(alpha=values["alpha"])
         shapes = values["alpha"] * np.exp(self.sizes.log_base(sizes, values))
         return Tables(gammaln(sizes + 1.0), opening, shapes)
 
-    def completed(self, rng: np.random.Generator, values: Values, counts: SizeCounts) -> Values:
+    def draw_integrated(
+        self, rng: np.random.Generator, values: Values, counts: SizeCounts
+    ) -> Values:
         """Draw mu given the sizes."""
         return self.sizes.draw_mu(rng, values, counts, table_size(int(counts.sizes[-1])))
 
@@ -243,7 +245,7 @@ class FreeSizesPartition(KolchinPartition):
         if not self._integrates_out(n_records, values):
             return super().draw_given(rng, n_records, values)
         base = np.exp(self.sizes.log_base(np.arange(1, n_records + 1), values))
-        scale = math.exp(self.count.opening(n_records, values).log_scale)
+        scale = math.exp(self.count.weigh_opening(n_records, values).log_scale)
         return FreeSizes(scale, values["alpha"], base).draw(rng, n_records)
 
     def is_free(self, n_records: int, values: Values) -> bool:
@@ -252,24 +254,24 @@ class FreeSizesPartition(KolchinPartition):
 
     def _integrates_out(self, n_records: int, values: Values) -> bool:
         """Tell whether the factor for K cancels, so that only the sum of sizes is fixed."""
-        opening = self.count.opening(n_records, values)
+        opening = self.count.weigh_opening(n_records, values)
         return bool(opening.intercept == values["alpha"])
 
-    def extended(self, rng: np.random.Generator, values: Values, largest: int) -> Values:
+    def extend_values(self, rng: np.random.Generator, values: Values, largest: int) -> Values:
         """Split the tail of mu as far as needed, if mu is among the values."""
         if "log_mu" not in values:
             return values
         return self.sizes.split_tail(rng, values, largest)
 
-    def sampled(self, n_records: int, values: Values) -> dict[str, Any]:
+    def select_sampled(self, n_records: int, values: Values) -> dict[str, Any]:
         """Return the sampled parameters, mu cut to its first entries."""
         mu = np.exp(values["log_mu"][:SIZES_KEPT])
-        return super().sampled(n_records, values) | {"mu": mu}
+        return super().select_sampled(n_records, values) | {"mu": mu}
 
-    def values(self, n_records: int, parameters: dict[str, Any]) -> Values:  # type: ignore[override]
+    def complete_values(self, n_records: int, parameters: dict[str, Any]) -> Values:  # type: ignore[override]
         """Complete the parameters; mu may be given or left to be integrated out."""
         rest = {name: value for name, value in parameters.items() if name != "mu"}
-        result = super().values(n_records, rest)
+        result = super().complete_values(n_records, rest)
         if "mu" in parameters:
             mu = np.asarray(parameters["mu"], dtype=float)
             if mu.ndim != 1 or not np.all(mu >= 0) or not mu.sum() <= 1 + ROUNDING:

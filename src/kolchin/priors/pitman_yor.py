@@ -46,7 +46,7 @@ class PitmanYor(Prior):
         expected = partial(expected_clusters_with, discount)
         return cls(theta_expecting(expected, n_clusters, n_records), discount)
 
-    def hypers(self, n_records: int) -> dict[str, Hyper]:
+    def list_parameters(self, n_records: int) -> dict[str, Hyper]:
         """Return theta and the discount."""
         theta = self.given.get("theta", Gamma(1, 2 / n_records))
         return {"theta": theta, "discount": self.given["discount"]}
@@ -67,7 +67,7 @@ class PitmanYor(Prior):
         result: FloatArray = gammaln(sizes - d) - math.lgamma(1 - d)
         return result
 
-    def opening(self, n_records: int, values: Values) -> Opening:
+    def weigh_opening(self, n_records: int, values: Values) -> Opening:
         """Weight theta + K d."""
         return Opening(0.0, values["discount"], values["theta"])
 
@@ -78,7 +78,7 @@ class PitmanYor(Prior):
         of a cluster of size m, which is taken with probability (m - d) / m, or tries again.
         """
         rng = np.random.default_rng(seed)
-        hypers = self.hypers(n_records)
+        hypers = self.list_parameters(n_records)
         theta, d = (start_value(rng, hypers[name], self.ranges[name]) for name in hypers)
         labels = np.empty(n_records, dtype=np.int64)
         sizes: list[int] = []

@@ -44,7 +44,7 @@ class Sizes(Protocol):
     def given(self) -> Mapping[str, Hyper]:
         """What the user gave for each parameter."""
 
-    def hypers(self) -> dict[str, Hyper]:
+    def list_parameters(self) -> dict[str, Hyper]:
         """Return what each parameter is."""
 
     def log_mu(self, sizes: IntArray, values: Values) -> FloatArray:
@@ -59,7 +59,7 @@ class NegativeBinomialSizes:
     def __init__(self, owner: str, r: Hyper, p: Hyper) -> None:
         self.given = check_parameters(owner, self.ranges, {"r": r, "p": p})
 
-    def hypers(self) -> dict[str, Hyper]:
+    def list_parameters(self) -> dict[str, Hyper]:
         """Return r and p."""
         return dict(self.given)
 
@@ -77,7 +77,7 @@ class TableSizes:
     def __init__(self, mu: Probabilities) -> None:
         self.mu = mu
 
-    def hypers(self) -> dict[str, Hyper]:
+    def list_parameters(self) -> dict[str, Hyper]:
         """No parameters."""
         return {}
 
@@ -99,7 +99,7 @@ class DirichletSizes:
         self.ranges = {"alpha": POSITIVE} | {k: POSITIVE if k == "r" else UNIT for k in base}
         self.given = check_parameters(owner, self.ranges, {"alpha": alpha, **base})
 
-    def hypers(self) -> dict[str, Hyper]:
+    def list_parameters(self) -> dict[str, Hyper]:
         """Return alpha and the parameters of the base."""
         return dict(self.given)
 

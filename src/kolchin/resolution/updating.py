@@ -25,7 +25,7 @@ from kolchin.resolution.tables.changed_rows import ChangedTable, ChangeRequest, 
 from kolchin.resolution.tables.entity_numbers import EarlierEntities
 from kolchin.resolution.tables.input_table import InputTable
 from kolchin.sampling.run.endings import Ending
-from kolchin.sampling.updating import updated
+from kolchin.sampling.updating import update_draws
 from kolchin.threads import limit_cores
 
 KEPT_BY_PEOPLE = ("answers.csv", "golden.toml")
@@ -108,7 +108,7 @@ def _draw_given_parameters(
     seed = result._settings.seed if seed is None else seed
     # Another number each time, so that updates in a row do not repeat their draws.
     stream = np.random.SeedSequence([seed, given.records.n_records, result.first_free])
-    posterior = updated(result.posterior, model, row_before, row_before < 0, stream)
+    posterior = update_draws(result.posterior, model, row_before, row_before < 0, stream)
     seconds = {"comparing": compared - began, "sampling": time.monotonic() - compared}
     base = result._base_model
     made = Result(given, settings, posterior, Ending.UPDATED, seconds, model)

@@ -32,8 +32,8 @@ def draw_auxiliaries(
     The open weight exp(log_scale) (slope K + intercept) is that of Gamma(K + intercept / slope)
     in the prior: t takes the place of K + intercept / slope.
     """
-    values = model.prior.completed(rng, values, counts)
-    opening = model.prior.opening(counts.n_records, values)
+    values = model.prior.draw_integrated(rng, values, counts)
+    opening = model.prior.weigh_opening(counts.n_records, values)
     log_t = 0.0
     if opening.slope > 0:
         shape = counts.n_clusters + opening.intercept / opening.slope
@@ -63,8 +63,8 @@ class ConditionalPrior:
 
     def _tabulate(self, capacity: int) -> kernels.Weights:
         prior, n_records = self.model.prior, self.model.n_records
-        self._values = prior.extended(self._stream, self._values, capacity)
-        log_h, opening, _ = prior.tables(n_records, capacity, self._values)
+        self._values = prior.extend_values(self._stream, self._values, capacity)
+        log_h, opening, _ = prior.tabulate(n_records, capacity, self._values)
         if opening.slope > 0:
             log_scale = opening.log_scale + np.log(opening.slope) + self._log_t
             opening = Opening(log_scale, 0.0, 1.0)

@@ -40,7 +40,7 @@ def make_kernel_data(
     Where compared pairs are in the store of an engine, its tasks list them.
     """
     order = None if layout is None else layout.order
-    data = model.likelihood.kernel_data(order, work)
+    data = model.likelihood.make_kernel_data(order, work)
     source = model.sources
     if order is not None and source.size:
         source = source[order]

@@ -68,7 +68,7 @@ def learn_tuning(
 ) -> Tuning:
     """Learn from what was observed, and from the state, which pairs moves are to be made on."""
     delta = observed.mean_delta(state.evidence.delta)
-    generous = np.maximum(GENEROUS * delta, problem.model.likelihood.generous_delta())
+    generous = np.maximum(GENEROUS * delta, problem.model.likelihood.choose_generous_delta())
     log_odds = log_prior_odds(state)
     pairs = executor.learn(observed, LearningInput(state.evidence, delta, generous, log_odds))
     if link_proposals is not None:

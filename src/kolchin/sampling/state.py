@@ -88,8 +88,8 @@ def start_state(rng: np.random.Generator, problem: Problem, labels: IntArray) ->
     )
     stream_key = int(rng.integers(1 << 62))
     field_values = model.likelihood.start(rng)
-    prior_values = model.prior.collapsed(model.prior.start(rng, SizeCounts.of(counts)))
-    evidence = model.likelihood.evidence(field_values)
+    prior_values = model.prior.drop_integrated(model.prior.start(rng, SizeCounts.of(counts)))
+    evidence = model.likelihood.compute_evidence(field_values)
     largest = int(np.flatnonzero(counts)[-1])
     prior_values, weights = _tabulate(rng, model, prior_values, evidence, table_size(largest))
     state = State(
@@ -118,8 +118,8 @@ def _tabulate(
     capacity: int,
 ) -> tuple[Values, kernels.Weights]:
     """Return the prior's parameters, extended as far as tables reach, and the tables."""
-    prior_values = model.prior.extended(rng, prior_values, capacity)
-    tables = model.prior.tables(model.n_records, capacity, prior_values)
+    prior_values = model.prior.extend_values(rng, prior_values, capacity)
+    tables = model.prior.tabulate(model.n_in_table, capacity, prior_values)
     return prior_values, build_kernel_weights(model, tables, evidence)
 
 
@@ -157,14 +157,14 @@ def take_snapshot(problem: Problem, state: State) -> Snapshot:
     model, statistics = problem.model, state.statistics
     assert statistics is not None
     prior, likelihood, n_records = model.prior, model.likelihood, model.n_records
-    values = prior.collapsed(state.prior_values)
+    values = prior.drop_integrated(state.prior_values)
     log_joint = prior.log_prob_counts(state.counts, values) + prior.log_hyper(n_records, values)
     for term in likelihood.log_terms(state.field_values, statistics):
         log_joint += term
     log_joint += _log_probability_of_answers(problem, state)
-    complete = prior.completed(state.display_rng, state.prior_values, state.counts)
-    parameters = prior.sampled(n_records, complete)
-    parameters |= likelihood.sampled(state.field_values)
+    complete = prior.draw_integrated(state.display_rng, state.prior_values, state.counts)
+    parameters = prior.select_sampled(n_records, complete)
+    parameters |= likelihood.select_sampled(state.field_values)
     return Snapshot(state.following, parameters, log_joint)
 
 

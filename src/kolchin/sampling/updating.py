@@ -6,7 +6,6 @@ anew, draw by draw, with the parameters of that draw held and the sizes of all o
 counted in. A draw of the partition is then one from its posterior given the parameters.
 """
 
-import copy
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
@@ -22,15 +21,13 @@ from kolchin.model import Model
 from kolchin.parameters import IntArray, Values
 from kolchin.partitions import size_counts
 from kolchin.posterior import Posterior
-from kolchin.posterior.episodes import ClusterEpisodes as Store
-from kolchin.posterior.episodes import arrange_episodes
-from kolchin.priors import Prior
+from kolchin.posterior.episodes import ClusterEpisodes, arrange_episodes
 from kolchin.sampling.problem import pose_problem
 from kolchin.sampling.proposals.candidates import find_candidate_pairs
 from kolchin.sampling.proposals.observed_pairs import ObservedPairs
 from kolchin.sampling.schedule import Schedule, choose_schedule, learn_tuning
 from kolchin.sampling.shards.executors import ThreadExecutor
-from kolchin.sampling.state import State, start_state, tabulate_weights
+from kolchin.sampling.state import State, add_counts, start_state, tabulate_weights
 
 MOST_DRAWS = 250
 """So many draws of each chain are kept at most, evenly spaced."""
@@ -63,10 +60,10 @@ def find_region(
     touched = np.ones(posterior.n_records, dtype=bool)  # that are gone
     touched[row_before[known]] = False
     said = model.answers.pairs
-    near = np.concatenate([_hopeful_pairs(model, is_added), said[is_added[said].any(axis=1)]])
+    near = np.concatenate([_list_hopeful_pairs(model, is_added), said[is_added[said].any(axis=1)]])
     others = row_before[near[~is_added[near]]]
     touched[others[others >= 0]] = True
-    group = _ever_together(posterior)
+    group = _group_ever_together(posterior)
     in_group = np.zeros(int(group.max(initial=-1)) + 1, dtype=bool)
     in_group[group[touched]] = True
     inside = is_added.copy()
@@ -75,7 +72,7 @@ def find_region(
     return Region(rows, np.where(is_added[rows], -1, row_before[rows]))
 
 
-def _hopeful_pairs(model: Model, is_added: NDArray[np.bool_]) -> NDArray[np.int32]:
+def _list_hopeful_pairs(model: Model, is_added: NDArray[np.bool_]) -> NDArray[np.int32]:
     """Return the compared pairs with an added record that may be links."""
     likelihood = model.likelihood
     assert isinstance(likelihood, Exemplar)
@@ -86,7 +83,7 @@ def _hopeful_pairs(model: Model, is_added: NDArray[np.bool_]) -> NDArray[np.int3
     return np.concatenate(found)
 
 
-def _ever_together(posterior: Posterior) -> IntArray:
+def _group_ever_together(posterior: Posterior) -> IntArray:
     """Return a number for each set of records that draws tie together, be it through others."""
     n_records = posterior.n_records
     begins, ends = [], []
@@ -100,7 +97,7 @@ def _ever_together(posterior: Posterior) -> IntArray:
     return group
 
 
-def updated(
+def update_draws(
     posterior: Posterior,
     model: Model,
     row_before: IntArray,
@@ -120,7 +117,7 @@ def updated(
     now[row_before[row_before >= 0]] = np.flatnonzero(row_before >= 0)
     now[region.before[region.before >= 0]] = -1  # drawn anew
 
-    draw = _redrawing(posterior, model, region, now)
+    draw = _choose_redraw(posterior, model, region, now)
     children = seed.spawn(posterior.n_chains)
     with ThreadPoolExecutor(threads.count_cores()) as pool:
         chains = tuple(pool.map(draw, range(posterior.n_chains), children))
@@ -129,41 +126,30 @@ def updated(
     return Posterior(model.n_records, chains, parameters, log_joint, settings)
 
 
-def _redrawing(
+def _choose_redraw(
     posterior: Posterior, model: Model, region: Region, now: IntArray
-) -> Callable[[int, np.random.SeedSequence], Store]:
+) -> Callable[[int, np.random.SeedSequence], ClusterEpisodes]:
     """Return what draws the region for one chain; one record alone has nobody to join."""
     if region.rows.size < 2:
-        return lambda number, _: _staying(posterior.chains[number], now)
-    part = _part_of(model, region.rows)
+        return lambda number, _: _keep_staying(posterior.chains[number], now)
+    part = _take_part(model, region.rows)
     pairs, _ = find_candidate_pairs(part)
 
-    def draw(number: int, child: np.random.SeedSequence) -> Store:
+    def draw(number: int, child: np.random.SeedSequence) -> ClusterEpisodes:
         rng = np.random.Generator(np.random.SFC64(child))
-        return _Redrawing(posterior, number, region, now, part, pairs).run(rng)
+        return _RegionRedraw(posterior, number, region, now, part, pairs).run(rng)
 
     return draw
 
 
-def _part_of(model: Model, rows: IntArray) -> Model:
+def _take_part(model: Model, rows: IntArray) -> Model:
     """Return the model of some records, whose prior knows how many there are in all."""
-    part = model.of_records(rows)
-    part.prior = _of_all(model.prior, model.n_records)
+    part = model.take_records(rows)
+    part.n_in_table = model.n_in_table
     return part
 
 
-def _of_all(prior: Prior, n_records: int) -> Prior:
-    """Return a prior that weighs clusters as among all records, whatever number it is told."""
-
-    def tables(_: Prior, __: int, largest: int, values: Values) -> Any:
-        return prior.tables(n_records, largest, values)
-
-    whole = copy.copy(prior)
-    whole.__class__ = type(type(prior).__name__, (type(prior),), {"tables": tables})
-    return whole
-
-
-class _Redrawing:
+class _RegionRedraw:
     """One chain's draws of the region, beside what stays."""
 
     def __init__(
@@ -181,13 +167,13 @@ class _Redrawing:
         self.problem = pose_problem(part)
         self.tied = part.answers.tied
         self.pairs = pairs
-        self.stays = _staying(posterior.chains[number], now)
+        self.stays = _keep_staying(posterior.chains[number], now)
         self.n_outside = int((now >= 0).sum())
         self.n_records = self.n_outside + region.rows.size
 
-    def run(self, rng: np.random.Generator) -> Store:
+    def run(self, rng: np.random.Generator) -> ClusterEpisodes:
         """Draw the region once for every earlier draw."""
-        state = start_state(rng, self.problem, self._labels_before())
+        state = start_state(rng, self.problem, self._find_labels_before())
         drawn = []
         for t in range(self.posterior.n_draws):
             state = self._take_parameters(state, t)
@@ -195,8 +181,8 @@ class _Redrawing:
                 state, schedule = self._settle(state)
             for _ in range(STEPS):
                 state = self._step(schedule, state)
-            drawn.append(_clusters(state.following))
-        return self._together(drawn)
+            drawn.append(_list_clusters(state.following))
+        return self._join_episodes(drawn)
 
     def _settle(self, state: State) -> tuple[State, Schedule]:
         """Find the typical set, and learn which pairs are undecided."""
@@ -221,7 +207,7 @@ class _Redrawing:
             state = move.step(state.rng, self.problem, state)
         return state
 
-    def _labels_before(self) -> IntArray:
+    def _find_labels_before(self) -> IntArray:
         """Return the clusters of the first draw, added records alone or where they are tied."""
         before = self.region.before
         labels = self.posterior.partition(self.number, 0).astype(np.int64)
@@ -238,33 +224,36 @@ class _Redrawing:
         model = self.problem.model
         drawn = {name: one[self.number, t] for name, one in self.posterior.parameters.items()}
         own = {name: value for name, value in drawn.items() if name in FIELD_PARAMETERS}
-        field_values = model.likelihood.values(own)
-        inside = size_counts(_labels(state.following))
-        counts = _added_counts(inside, self._outside_counts(t))
+        field_values = model.likelihood.complete_values(own)
+        inside = size_counts(_number_clusters(state.following))
+        counts = add_counts([inside, self._count_outside(t)])
+        counts[0] = 0
         state.partition.n_clusters[0] = counts.sum()
         state = state._replace(
             field_values=field_values,
-            evidence=model.likelihood.evidence(field_values),
-            prior_values=self._prior_values(drawn),
+            evidence=model.likelihood.compute_evidence(field_values),
+            prior_values=self._select_prior_values(drawn),
             partition=state.partition._replace(size_counts=counts),
             statistics=None,
         )
         return tabulate_weights(state.rng, self.problem, state)
 
-    def _prior_values(self, drawn: Mapping[str, Any]) -> Values:
+    def _select_prior_values(self, drawn: Mapping[str, Any]) -> Values:
         """Return the prior's parameters, but for what is integrated out."""
         prior = self.problem.model.prior
-        names = set(prior.hypers(self.n_records)) - {"mu"}
+        names = set(prior.list_parameters(self.n_records)) - {"mu"}
         given = {name: float(drawn[name]) for name in names if name in drawn}
-        return prior.collapsed(prior.values(self.n_records, given))
+        return prior.drop_integrated(prior.complete_values(self.n_records, given))
 
-    def _outside_counts(self, t: int) -> IntArray:
+    def _count_outside(self, t: int) -> IntArray:
         alive = (self.stays.born <= t) & (t < self.stays.died)
         counts = np.bincount(self.stays.sizes[alive], minlength=2).astype(np.int64)
         counts[1] = self.n_outside - np.arange(2, counts.size) @ counts[2:]
         return counts
 
-    def _together(self, drawn: list[tuple[NDArray[np.int32], NDArray[np.int32]]]) -> Store:
+    def _join_episodes(
+        self, drawn: list[tuple[NDArray[np.int32], NDArray[np.int32]]]
+    ) -> ClusterEpisodes:
         """Put what stays and what was drawn anew together."""
         number = [sizes.size for _, sizes in drawn]
         born = np.repeat(np.arange(len(drawn), dtype=np.int32), number)
@@ -278,13 +267,13 @@ class _Redrawing:
         )
 
 
-def _staying(chain: Store, now: IntArray) -> Store:
+def _keep_staying(chain: ClusterEpisodes, now: IntArray) -> ClusterEpisodes:
     """Return the clusters none of whose records is drawn anew or gone, by their rows now."""
     rows = now[chain.members]
     ends = np.cumsum(chain.sizes)
     gone = np.append(0, np.cumsum(rows < 0))
     stays = gone[ends] == gone[ends - chain.sizes]
-    return Store(
+    return ClusterEpisodes(
         rows[np.repeat(stays, chain.sizes)].astype(np.int32),
         chain.sizes[stays],
         chain.born[stays],
@@ -293,7 +282,7 @@ def _staying(chain: Store, now: IntArray) -> Store:
     )
 
 
-def _labels(following: NDArray[np.int32]) -> IntArray:
+def _number_clusters(following: NDArray[np.int32]) -> IntArray:
     """Return a number for each ring of records."""
     n = following.size
     graph = coo_array((np.ones(n, bool), (np.arange(n), following)), shape=(n, n))
@@ -301,19 +290,10 @@ def _labels(following: NDArray[np.int32]) -> IntArray:
     return labels
 
 
-def _clusters(following: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def _list_clusters(following: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return the members, one cluster after another, and sizes of those of two or more."""
-    labels = _labels(following)
+    labels = _number_clusters(following)
     sizes = np.bincount(labels)
     order = np.argsort(labels, kind="stable")
     several = sizes >= 2
     return order[several[labels[order]]].astype(np.int32), sizes[several].astype(np.int32)
-
-
-def _added_counts(one: IntArray, other: IntArray) -> IntArray:
-    """Add up histograms of sizes."""
-    counts = np.zeros(max(one.size, other.size), dtype=np.int64)
-    counts[: one.size] += one
-    counts[: other.size] += other
-    counts[0] = 0
-    return counts

@@ -56,5 +56,5 @@ def can_be_sharded(model: Model) -> bool:
     """Tell whether a variable t can make the clusters independent (model section 5)."""
     prior, n_records = model.prior, model.n_records
     counts = SizeCounts.of(np.array([0, n_records]))
-    opening = prior.opening(n_records, prior.start(np.random.default_rng(0), counts))
+    opening = prior.weigh_opening(n_records, prior.start(np.random.default_rng(0), counts))
     return opening.log_table.size == 0

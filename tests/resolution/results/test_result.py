@@ -76,7 +76,7 @@ def test_evidence_is_the_posterior_mean_of_log_bayes_factors(finished):
     }
     bits = []
     for k in range(len(drawn["m"])):
-        values = model.likelihood.values({name: array[k] for name, array in drawn.items()})
+        values = model.likelihood.complete_values({name: array[k] for name, array in drawn.items()})
         bits.append(
             model.likelihood.log_likelihood(together, values)
             - model.likelihood.log_likelihood(apart, values)

@@ -167,7 +167,7 @@ def compute_pair_bits(model: Model, posterior: Posterior, pairs: NDArray[Any]) -
         for name, array in posterior.parameters.items()
     }
     names = list(model.likelihood.names)
-    evidence = model.likelihood.pair_evidence(pairs, drawn)
+    evidence = model.likelihood.weigh_pairs(pairs, drawn)
     in_order: FloatArray = evidence[:, [names.index(name) for name in model.records.names]]
     return in_order / math.log(2)
 
@@ -248,9 +248,9 @@ def _compute_log_odds(
         return None
     # Without mu, where there is one: it is integrated out, as in the sampler.
     given = {name: v[chain, draw] for name, v in posterior.parameters.items()}
-    known = prior.hypers(n_records)
+    known = prior.list_parameters(n_records)
     own = {name: value for name, value in given.items() if name in known and name != "mu"}
-    values = prior.values(n_records, own)
+    values = prior.complete_values(n_records, own)
     linked = counts + np.eye(1, counts.size, 2, dtype=np.int64)[0]
     linked[1] -= 2
     together = prior.log_prob_counts(SizeCounts.of(linked), values)

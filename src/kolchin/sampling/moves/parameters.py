@@ -22,7 +22,7 @@ class UpdateFieldParameters(NamedTuple):
         state = ensure_statistics(rng, problem, state)
         what = state.field_values, state.statistics
         values = likelihood.update(rng, *what, holds_fitted=self.holds_fitted)
-        evidence = likelihood.evidence(values)
+        evidence = likelihood.compute_evidence(values)
         return state._replace(field_values=values, evidence=evidence, statistics=None)
 
 
@@ -40,7 +40,7 @@ class UpdateParameters(NamedTuple):
         """Draw the parameters of the likelihood, then those of the prior."""
         prior, names = problem.model.prior, None
         if self.given_links < 1 and rng.random() > self.given_links:
-            names = set(prior.ranges) - set(prior.drawn_with_links(problem.n_records))
+            names = set(prior.ranges) - set(prior.list_drawn_with_links(problem.n_records))
         else:
             state = UpdateFieldParameters(self.holds_fitted).step(rng, problem, state)
         prior_values = prior.update(rng, state.prior_values, state.counts, names)

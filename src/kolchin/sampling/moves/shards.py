@@ -54,7 +54,7 @@ class RoundMove(NamedTuple):
         others = model.likelihood.count(stream, *clusters)
         # In the same order always: sums of floating-point numbers depend on it.
         parts = [*(result.statistics for result in results), others]
-        statistics = reduce(lambda one, other: one.plus(other), parts)
+        statistics = reduce(lambda one, other: one.add(other), parts)
         return state._replace(round_number=number, statistics=statistics)
 
     def next_portion(self, n_left: int, cores: int, dissolves: bool) -> tuple["RoundMove", int]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from kolchin import kernels
 from kolchin.errors import DataError
 from kolchin.posterior import Posterior, Recorder
-from kolchin.posterior.episodes import ClusterEpisodes as PackedChain
+from kolchin.posterior.episodes import ClusterEpisodes
 from kolchin.posterior.recorder import collect_posterior
 from kolchin.sampling.proposals.observed_pairs import Observations
 from kolchin.sampling.run.chain import Checkpoint, Moment
@@ -34,7 +34,7 @@ TUPLES: dict[str, Any] = {
         kernels.Evidence,
         kernels.Weights,
         kernels.Opening,
-        PackedChain,
+        ClusterEpisodes,
     )
 }
 """Named tuples of a checkpoint, by the names that they have there."""

@@ -14,6 +14,6 @@ def share_problem(model: Model, layout: Layout, work: Workplace | None) -> Probl
     if work is None or layout.n_blocks == 1:
         return pose_problem(model, layout)
     data = make_kernel_data(model, layout, work)
-    work.store.put(PROBLEM, Problem(model.without_records(), data, layout))
+    work.store.put(PROBLEM, Problem(model.drop_records(), data, layout))
     stored: Problem = work.store.get(PROBLEM)
     return stored._replace(model=model)

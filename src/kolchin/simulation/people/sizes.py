@@ -34,7 +34,7 @@ def draw_sizes(
 
 def _can_be_tried(prior: KolchinPartition, n_records: int) -> bool:
     """Tell whether sizes can be tried: kappa is fixed, and mu has a form."""
-    hypers = prior.count.hypers(n_records).values()
+    hypers = prior.count.list_parameters(n_records).values()
     is_free = "alpha" in prior.sizes.ranges
     return not is_free and not any(isinstance(hyper, Gamma | Beta) for hyper in hypers)
 

@@ -40,7 +40,7 @@ class ForestMove(NamedTuple):
         likelihood = model.likelihood
         assert isinstance(likelihood, DirichletCategorical)
         given = draw_auxiliaries(rng, model, state.prior_values, state.counts, capacity)
-        given = given._replace(values=model.prior.extended(rng, given.values, capacity))
+        given = given._replace(values=model.prior.extend_values(rng, given.values, capacity))
         forest = grow_weighed_forest(rng, self.proposals, problem.data, state.following)
         state = _count_clusters(state, capacity)
         typical = self.typical if rng.random() > SLICED else None
@@ -71,7 +71,7 @@ class ForestMove(NamedTuple):
         state = _count_clusters(state, capacity)._replace(
             prior_values=prior_values,
             field_values=field_values,
-            evidence=likelihood.evidence(field_values),
+            evidence=likelihood.compute_evidence(field_values),
         )
         return tabulate_weights(rng, problem, state)
 

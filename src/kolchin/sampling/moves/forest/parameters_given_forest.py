@@ -68,7 +68,7 @@ class ParametersGivenForest:
         self.counts = counts
         self.log_sum = log_sum
         self.typical = typical
-        self._hypers = prior.hypers(counts.n_records)
+        self._hypers = prior.list_parameters(counts.n_records)
         self._all_sizes = np.arange(1, given.capacity + 1)
         log_h, log_open = self._log_h(given.values), self._log_open(given)
         self._at_first = _log_steps(log_h) - log_open
@@ -103,7 +103,7 @@ class ParametersGivenForest:
         opening = self._opening(given.values)
         if _shape(opening) > LARGEST_SHAPE:
             return given
-        for name in self.prior.drawn_with_links(self.counts.n_records):
+        for name in self.prior.list_drawn_with_links(self.counts.n_records):
             given = self._draw(rng, name, given)
         if isinstance(self.prior, FreeSizesPartition):
             for size in self.counts.sizes[self.counts.sizes <= LARGEST_DRAWN]:
@@ -117,7 +117,7 @@ class ParametersGivenForest:
         log_ratio = given.log_t - self._log_about(self._opening(given.values))
 
         def change(x: float) -> tuple[Auxiliaries, Opening, float]:
-            values, log_change = self.prior.moved(name, x, given.values, self.counts)
+            values, log_change = self.prior.move_parameter(name, x, given.values, self.counts)
             opening = self._opening(values)
             log_about = self._log_about(opening)
             trial = given._replace(values=values, log_t=log_ratio + log_about)
@@ -155,7 +155,7 @@ class ParametersGivenForest:
     ) -> Auxiliaries:
         """Draw mu of a size, and t with it: those of y = t mu are free of each other."""
         values = given.values
-        shape = prior.shape_of(size, values)
+        shape = prior.compute_shape(size, values)
         number = _number(self.counts, size)
         more = _shape(self._opening(values)) - values["alpha"]
         log_y = given.log_t + values["log_mu"]
@@ -193,7 +193,7 @@ class ParametersGivenForest:
         return direction[:-1]
 
     def _opening(self, values: Values) -> Opening:
-        return self.prior.opening(self.counts.n_records, values)
+        return self.prior.weigh_opening(self.counts.n_records, values)
 
     def _log_about(self, opening: Opening) -> float:
         """Log of what t is about: it need only go along with the parameters."""
