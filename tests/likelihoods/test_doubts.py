@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
+from kolchin import Categorical, Records
 from kolchin.likelihoods import compare
-from kolchin.likelihoods.doubts import LEAST_GAIN, Agreement, PatternRates, find_doubts
+from kolchin.likelihoods.agreement import Agreement
+from kolchin.likelihoods.doubts import LEAST_GAIN, PatternRates, find_doubts
 from kolchin.likelihoods.exemplar import Exemplar
 from kolchin.records import load
 from kolchin.simulation.people import simulate_people
@@ -70,7 +72,7 @@ def read(agreed, sharing):
     """Whether a set may be shared, and whether the rest may be replaced, of six fields."""
     says = np.array([5.0, 7.0, 0.7, 10.0, 8.0, 8.0])
     few = np.arange(6) == 2
-    return Agreement(says, few, sharing).tell_readings(agreed, 63 & ~agreed)
+    return Agreement(says, few, 1000, sharing).tell_readings(agreed, 63 & ~agreed)
 
 
 def test_what_is_shared_is_what_changes_at_once():
@@ -88,6 +90,44 @@ def test_that_a_first_name_tells_the_sex_is_no_reason_to_share():
     assert read(FIRST | SURNAME | SEX | BORN, by_chance) == (False, True)
     # As many as share the address: then nothing is known.
     assert read(SURNAME | ADDRESS, {FIRST | BORN: 150.0, ADDRESS: 200.0}) == (True, True)
+
+
+def test_many_share_what_identifies_only_if_more_share_a_little_less():
+    says = np.array([5.0, 7.0, 0.7, 10.0, 8.0, 8.0])
+    twins, household = SURNAME | BORN | ADDRESS, SURNAME | ADDRESS
+
+    def may_share(sharing, agreed, n_pairs):
+        agreement = Agreement(says, np.arange(6) == 2, 1000, sharing)
+        return agreement.may_share(agreed, n_pairs)
+
+    assert may_share({}, twins, 50.0)
+    assert not may_share({}, twins, 500.0)
+    assert may_share({household: 2000.0}, twins, 500.0)
+    assert not may_share({household: 600.0}, twins, 500.0)
+    # Chance alone brings so many together.
+    assert may_share({}, FIRST | SEX, 500.0)
+
+
+def test_names_that_change_in_large_entities_are_replaced_not_shared():
+    """Nine records in ten of each entity have its names, the others names of their own."""
+    rng = np.random.default_rng(1)
+    entity = np.repeat(np.arange(150), 10)
+    columns = {name: rng.integers(0, n, 150)[entity] for name, n in OF_PERSONS.items()}
+    others = rng.random(entity.size) < 0.1
+    for name in ("first", "last"):
+        own = rng.integers(0, OF_PERSONS[name], entity.size)
+        columns[name] = np.where(others, own, columns[name])
+    texts = {name: [f"{name} {value}" for value in values] for name, values in columns.items()}
+    fields = [Categorical(name) for name in texts]
+    dependence = compare(Records.from_table(texts, fields=fields)).dependence
+    names = np.array(list(texts))
+    assert ["first", "last"] in [names[fields].tolist() for fields in dependence.replaced]
+    identifying = {"born", "place", "street"}
+    assert not any(identifying <= {*names[fields]} for fields in dependence.shared)
+
+
+OF_PERSONS = {"first": 200, "last": 400, "born": 900, "place": 50, "street": 300}
+"""Columns, and how many values each has."""
 
 
 def learn(**options):

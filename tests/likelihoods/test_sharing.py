@@ -9,7 +9,8 @@ import pytest
 import kolchin as kp
 from kolchin.likelihoods import Exemplar, Outcomes, sharing
 from kolchin.likelihoods.dependence import make_typed_levels
-from kolchin.likelihoods.fitting import LARGEST_SHARE, learn_dependence
+from kolchin.likelihoods.fitting import LARGEST_SHARE
+from kolchin.likelihoods.learning import learn_dependence
 from kolchin.likelihoods.sharing import (
     LEAST_PAIRS,
     Patterns,

@@ -16,56 +16,17 @@ step. Sets are taken one after the other, the best first, each given those befor
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kolchin.parameters import FloatArray, IntArray
 
-LEAST_GAIN = 3.0
-"""A set is asked about if the log likelihood rises by so much: what is believed is sampled."""
+LEAST_GAIN = 5.0
+"""A set is asked about if the log likelihood rises by so much more than the logarithm of the number
+of sets: the best of a thousand rises by chance, too. What is believed is sampled."""
 
 MOST_SETS, STEPS = 6, 30
 
 MOST_PATTERNS, MOST_WORK, SETS_AT_ONCE = 2000, 1 << 24, 1024
 """Patterns that are looked at, patterns times sets, and the sets that are looked at closely."""
-
-FAR_MORE = 2.0
-"""Fields that tell so many times more than those that differ are not shared by coincidence, and
-one of two readings counts if its fields are shared by so many times more pairs."""
-
-
-class Agreement(NamedTuple):
-    """What agreement says of each field, which have few values, and who shares which sets.
-
-    ``sharing[set]`` is the number of unrelated pairs that share a set (bits).
-    """
-
-    says: FloatArray
-    has_few_values: NDArray[np.bool_]
-    sharing: dict[int, float]
-
-    def tell_readings(self, agreed: int, rest: int) -> tuple[bool, bool]:
-        """Tell whether a set may be shared by unrelated records, and whether the rest be replaced.
-
-        What unrelated records share, as they do an address, is what changes at once, too: where one
-        reading has such fields together far more than the other, that one counts. But who agrees on
-        far more than differs is the same.
-        """
-        together, moved = self._count_most_sharing(agreed), self._count_most_sharing(rest)
-        agreeing, differing = (
-            sum(bits for f, bits in enumerate(self.says) if many >> f & 1)
-            for many in (agreed, rest)
-        )
-        may_share = FAR_MORE * together >= moved and agreeing < FAR_MORE * differing
-        return may_share, FAR_MORE * moved >= together or not may_share
-
-    def _count_most_sharing(self, fields: int) -> float:
-        """Return how many unrelated pairs share a set that has two of some fields together.
-
-        Fields of few values do not count: a first name tells the sex, and that is no reason.
-        """
-        telling = fields & sum(1 << f for f, few in enumerate(self.has_few_values) if not few)
-        inside = [n for one, n in self.sharing.items() if (one & telling).bit_count() >= 2]
-        return max(inside, default=0.0)
 
 
 class PatternRates(NamedTuple):
@@ -88,6 +49,7 @@ class PatternRates(NamedTuple):
 def find_doubts(rates: PatternRates) -> dict[int, float]:
     """Return sets of fields (bits) that would explain pairs better, with the number of pairs."""
     sets = _list_sets(rates.log_typed.shape[1])
+    least = LEAST_GAIN + float(np.log(max(sets.size, 1)))
     rates = rates.keep_most_frequent(min(MOST_PATTERNS, MOST_WORK // max(sets.size, 1)))
     found: dict[int, float] = {}
     while len(found) < MOST_SETS:
@@ -97,9 +59,9 @@ def find_doubts(rates: PatternRates) -> dict[int, float]:
         likely = sets[:SETS_AT_ONCE]
         gains, numbers = _compute_gains(rates, likely)
         best = int(np.argmax(gains)) if gains.size else 0
-        if not gains.size or gains[best] < LEAST_GAIN:
+        if not gains.size or gains[best] < least:
             break
-        found[int(likely[best])] = float(numbers[best])
+        found[int(likely[best])] = found.get(int(likely[best]), 0.0) + float(numbers[best])
         more = numbers[best] * _compute_shared_chances(rates, likely[best : best + 1])[:, 0]
         rates = rates._replace(expected=rates.expected + more)
     return found

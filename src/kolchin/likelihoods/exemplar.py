@@ -28,7 +28,7 @@ from kolchin.likelihoods.chance import Coincidences
 from kolchin.likelihoods.compared_candidates import find_among_compared
 from kolchin.likelihoods.dependence import Dependence
 from kolchin.likelihoods.evidence_kernels.error_numbers import draw_hidden_errors, slice_errors
-from kolchin.likelihoods.fitting import learn_dependence
+from kolchin.likelihoods.learning import learn_dependence
 from kolchin.likelihoods.neighbour_lists import list_neighbours
 from kolchin.likelihoods.outcomes import Outcomes, describe_outcomes
 from kolchin.likelihoods.pair_evidence import divide_evidence

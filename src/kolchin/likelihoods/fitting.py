@@ -5,15 +5,14 @@ p with chance u(p), about N do not. Chance (`chance`) is thus known, and only wh
 explained by sharing or by entities. m, rho, tau and pi are where chains start.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from kolchin.comparison.kinds.base import make_falling_weights
 from kolchin.likelihoods import error_counts
+from kolchin.likelihoods.agreement import Agreement
 from kolchin.likelihoods.chance import FIRST_SHARE, Coincidences
 from kolchin.likelihoods.dependence import Dependence, Masks, make_typed_levels
-from kolchin.likelihoods.doubts import Agreement, PatternRates, find_doubts
+from kolchin.likelihoods.doubts import PatternRates, find_doubts
 from kolchin.likelihoods.evidence_kernels.class_mixtures import multiply_kept_gains, weigh_classes
 from kolchin.likelihoods.evidence_kernels.pair_shares import (
     ENTITIES,
@@ -25,14 +24,14 @@ from kolchin.likelihoods.evidence_kernels.pair_shares import (
 from kolchin.likelihoods.families import fit_family_levels, guess_family_levels, pool_by_similarity
 from kolchin.likelihoods.shares import Shares, share_pairs
 from kolchin.likelihoods.sharing import (
-    FEW_VALUES,
     LEAST_PAIRS,
     LEAST_SHARE,
     FieldSets,
     Patterns,
     UnrelatedChances,
     bound_links,
-    find_sets,
+    describe_agreement,
+    may_change,
 )
 from kolchin.parameters import FloatArray, IntArray
 
@@ -50,9 +49,6 @@ LARGEST_SHARE = 0.5
 
 REPLACED = 0.01
 STEPS, PRUNED_AT = 40, (10, 16, 22, 30)
-TURNS = 2
-"""Sets are looked for again once chance is known better."""
-
 LEAK, MOST_LEAK, LEAK_PAIRS = 0.005, 0.1, 20.0
 """Chance that records which share a set share one more field for that reason: before any data, at
 most, and how many pairs that is worth; as many weigh the levels beside a shared set."""
@@ -72,41 +68,6 @@ within a source, style is one as well."""
 
 STEPS_WITH_M_HELD = 2
 """In the first steps m stays as it is expected: what may be either is of a family."""
-
-
-class LearnedDependence(NamedTuple):
-    """Fields that move together, and what chance is: by level and field, and by pattern."""
-
-    dependence: Dependence
-    u: tuple[FloatArray, ...]
-    gain: FloatArray
-
-
-def learn_dependence(
-    patterns: Patterns, chances: UnrelatedChances, coincidences: Coincidences | None = None
-) -> LearnedDependence:
-    """Learn sets of fields that move together, by expectation and maximisation over patterns.
-
-    Chance is learnt along with them, where it is known which agreement may be coincidence.
-    """
-    fit: Fit | None = None
-    for _ in range(TURNS if coincidences is not None else 1):
-        sets = find_sets(patterns, chances)
-        if coincidences is not None and coincidences.texts:
-            sets = sets._replace(family=True)
-            if coincidences.family is not None:
-                # Pairs that are never of one entity show what is shared: no set need be guessed.
-                sets = sets._replace(shared={})
-        fit = Fit(patterns, chances, sets, coincidences, fit)
-        fit.run()
-        patterns, chances = patterns._replace(log_gain=fit.gain), fit.chances
-    assert fit is not None
-    doubted = fit.find_sets_in_doubt()
-    if doubted is not None:
-        fit = Fit(patterns, chances, doubted, coincidences, fit)
-        fit.run()
-    fit.learn_chance(unseen=True)
-    return LearnedDependence(fit.build_dependence(), fit.chances.u, fit.gain)
 
 
 class Fit:
@@ -264,25 +225,56 @@ class Fit:
             may_share, may_replace = agreement.tell_readings(one, rest)
             if may_share:
                 shared.setdefault(one, n_pairs)
-            if may_replace and 2 <= rest.bit_count() <= (len(self.chances.u) + 1) // 2:
+            if may_replace and self._may_change(rest):
                 replaced.append(rest)
         doubted = {*shared} - {*self.sets}
         if not doubted and not replaced:
             return None
+        return self._extend_sets(shared, replaced, (*doubted, *replaced))
+
+    def leave_out_unsupported(self) -> FieldSets | None:
+        """Return the sets, if there are some in doubt that more pairs share than there may be.
+
+        Of these all else is replaced at once.
+        """
+        sharing = dict(zip(self.sets, self.n_shared.tolist(), strict=True))
+        agreement = self._describe_agreement()
+        unsupported = [
+            one
+            for one in self.doubted
+            if one in sharing and not agreement.may_share(one, sharing[one])
+        ]
+        if not unsupported:
+            return None
+        shared = {
+            one: n for one, n in sharing.items() if one not in (*unsupported, self.all_fields)
+        }
+        replaced = [
+            self.all_fields & ~one
+            for one in unsupported
+            if self._may_change(self.all_fields & ~one)
+        ]
+        doubts = tuple(one for one in self.doubted if one not in unsupported)
+        return self._extend_sets(shared, replaced, (*doubts, *replaced))
+
+    def _may_change(self, fields: int) -> bool:
+        return may_change(fields, len(self.chances.u))
+
+    def _extend_sets(
+        self, shared: dict[int, float], replaced: list[int], doubts: tuple[int, ...]
+    ) -> FieldSets:
+        """Return sets to fit anew: these shared ones, and replaced ones beside those known."""
         bits = (self.replaced[1:] @ (1 << np.arange(self.replaced.shape[1]))).tolist()
-        replaced = [one for one in replaced if one not in bits]
-        doubts = (*doubted, *replaced)
+        more = [one for one in dict.fromkeys(replaced) if one not in bits]
         family = self.family is not None
-        return FieldSets(shared, self.known, [*bits, *replaced], self.couples, doubts, family)
+        return FieldSets(shared, self.known, [*bits, *more], self.couples, doubts, family)
 
     def _describe_agreement(self) -> Agreement:
         """Return what agreement says, and which sets unrelated records share."""
         sharing = dict(zip(self.sets, self.n_shared.tolist(), strict=True))
         sharing.pop(self.all_fields, None)
         sharing |= {one: self.known[one] for one in self.couples}
-        exact = np.array([float(u[0]) for u in self.chances.u])
-        shown = [float(self.chances.shows[1 << f]) for f in range(exact.size)]
-        return Agreement(-np.log(exact) * shown, exact > FEW_VALUES, sharing)
+        return describe_agreement(self.chances, sharing)
 
     def _expect_pairs(self) -> PatternRates:
         """Return how many pairs are expected to show the patterns of links that differ."""

@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kolchin.likelihoods.agreement import FEW_VALUES, Agreement
 from kolchin.parameters import FloatArray, IntArray
 
 LEAST_SHARE, LEAST_PAIRS = 0.003, 10
@@ -46,8 +47,8 @@ FEWEST_SHOWN, MORE_LINKS = 3, 1.5
 COMMON = 1 / 16
 """Agreement that chance gives to so many pairs a record identifies nobody."""
 
-FEW_VALUES, MANY_VALUES = 0.34, 0.03
-"""Unrelated records agree so often on a field of few values, and so seldom on one of many."""
+MANY_VALUES = 0.03
+"""Unrelated records agree so seldom on a field of many values."""
 
 FEWEST_FAILURES = 0.01
 GUESSED_REPLACED = 0.1
@@ -176,6 +177,10 @@ def find_sets(patterns: Patterns, chances: UnrelatedChances) -> FieldSets:
         found |= {int(one): float(excess[one]) / 4 for one in np.flatnonzero(wanted)}
     alike = _count_nearly_agreeing(patterns, chances, exact, nearly)
     found |= {int(one): float(alike[one]) / 4 for one in np.flatnonzero(alike > least)}
+    unsupported = _find_unsupported(found, known, identifies, exact, chances)
+    found = {one: n_pairs for one, n_pairs in found.items() if one not in unsupported}
+    rests = [whole & ~one for one in unsupported]
+    replaced += [one for one in rests if may_change(one, n_fields) and one not in replaced]
     # Of fields that agree where others were replaced, most agree exactly: the fit can tell.
     moved = {whole & ~one for one in replaced if alike[whole & ~one] <= least}
     ranked = sorted(found, key=lambda one: -found[one])
@@ -184,6 +189,41 @@ def find_sets(patterns: Patterns, chances: UnrelatedChances) -> FieldSets:
     }
     kept = list(shared)[: max(MOST_SHARED, len(known))]
     return FieldSets({one: shared[one] for one in kept}, known, replaced, tuple(telling))
+
+
+def may_change(fields: int, n_fields: int) -> bool:
+    """Tell whether fields may be replaced at once: two at least, and not most of them."""
+    return 2 <= fields.bit_count() <= (n_fields + 1) // 2
+
+
+def describe_agreement(chances: UnrelatedChances, sharing: dict[int, float]) -> Agreement:
+    """Return what agreement says, if so many unrelated pairs share some sets."""
+    exact = np.array([float(levels[0]) for levels in chances.u])
+    shows = chances.shows[1 << np.arange(exact.size)]
+    return Agreement.of(exact, shows, chances.n_records, sharing)
+
+
+def _find_unsupported(
+    found: dict[int, float],
+    known: dict[int, float],
+    identifies: NDArray[np.bool_],
+    exact: AgreementCounts,
+    chances: UnrelatedChances,
+) -> list[int]:
+    """Return the sets that identify, but that more pairs would share than may be.
+
+    Agreement on them says more than the other fields do.
+    """
+    all_fields = (1 << len(chances.u)) - 1
+    excess = exact.alone - exact.by_chance
+    agreement = describe_agreement(chances, known | {one: float(excess[one]) for one in found})
+    return [
+        one
+        for one in found
+        if identifies[one]
+        and agreement.says_more(one, all_fields & ~one)
+        and not agreement.may_share(one, float(excess[one]))
+    ]
 
 
 def bound_links(patterns: Patterns, chances: UnrelatedChances) -> float:
