@@ -43,11 +43,12 @@ def test_links_are_taken_out():
 
 def test_agreement_on_a_value_has_the_chance_of_its_band():
     found, likelihood = coincidences(["often"] * 20 + [f"name {k // 2}" for k in range(20)])
-    taken = found.count_by_band(likelihood.patterns, np.zeros(likelihood.n_patterns))
+    taken, _ = found.count_by_band(likelihood.patterns, np.zeros(likelihood.n_patterns))
     _, of_value = found.estimate_chances(taken, np.zeros(2), unseen=False)
     exactly = of_value[0][0]
     assert exactly[0] < exactly[-1]
-    gain = found.tabulate_gains(likelihood.patterns.levels, found.band, of_value)
+    gain = np.empty(likelihood.patterns.levels.shape)
+    found.write_gains(likelihood.patterns.levels, of_value, gain)
     exact = likelihood.patterns.levels[:, 0] == 0
     chances = np.exp(-gain[exact, 0])
     assert set(chances.round(12)) <= set(exactly.round(12))
@@ -58,7 +59,7 @@ def test_near_values_have_the_chance_of_the_more_frequent_one():
     often, seldom = ["Katharina"] * 30, [f"{letter * 6}son" for letter in "bcdfghklmnpqrst"]
     slips = ["Katharin", seldom[0][:-1]]
     found, likelihood = coincidences([*often, *seldom, *slips], kp.Name)
-    taken = found.count_by_band(likelihood.patterns, np.zeros(likelihood.n_patterns))
+    taken, _ = found.count_by_band(likelihood.patterns, np.zeros(likelihood.n_patterns))
     u, of_value = found.estimate_chances(taken, np.zeros(2), unseen=False)
     mistyped = of_value[0][1 + u[0][1:-1].argmax()]
     assert mistyped[-1] > mistyped[0]
@@ -76,3 +77,24 @@ def test_a_column_that_identifies_can_say_so(copies):
     fields = [kp.Code("code")]
     result = kp.resolve(table, fields=fields, chains=2, draws=40, seed=1, progress=False)
     assert result.summary()["n_entities"]["mean"] == pytest.approx(300, abs=2)
+
+
+def test_pairs_are_counted_and_gains_looked_up_as_numpy_does():
+    rng = np.random.default_rng(1)
+    found, likelihood = coincidences(["often"] * 20 + [f"name {k // 2}" for k in range(40)])
+    patterns = likelihood.patterns
+    pairs = rng.random(likelihood.n_patterns) * (rng.random(likelihood.n_patterns) < 0.7)
+    by_band, of_all = found.count_by_band(patterns, pairs)
+    for f, counts in enumerate(by_band):
+        rows = patterns.levels[:, f] == 0
+        assert counts == pytest.approx(np.bincount(found.band[rows, f], pairs[rows], counts.size))
+    assert of_all == pytest.approx(pairs @ (patterns.levels >= 0))
+    _, of_value = found.estimate_chances(by_band, of_all, unseen=False)
+    rows = np.arange(0, likelihood.n_patterns, 2)
+    gain = np.full(patterns.levels.shape, 7.0)
+    found.write_gains(patterns.levels, of_value, gain, rows)
+    assert (gain[1::2] == 7).all()
+    for row in rows:
+        for f, level in enumerate(patterns.levels[row]):
+            expected = 0.0 if level < 0 else -np.log(of_value[f][level, found.band[row, f]])
+            assert gain[row, f] == pytest.approx(expected)

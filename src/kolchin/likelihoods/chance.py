@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin.comparison import Comparisons
+from kolchin.likelihoods.evidence_kernels.coincidences import count_agreeing, write_gains
 from kolchin.likelihoods.families import Family, learn_family
 from kolchin.likelihoods.sharing import Patterns
-from kolchin.parameters import FloatArray
+from kolchin.parameters import FloatArray, IntArray
 from kolchin.records.fields.declarations import Words
 
 UNSEEN_PAIRS, UNSEEN_RECORDS = 0.5, 0.0025
@@ -84,14 +85,19 @@ class Coincidences(NamedTuple):
             )
         ]
 
-    def count_by_band(self, patterns: Patterns, taken: FloatArray) -> list[FloatArray]:
-        """Add up the pairs taken out of each pattern by field and band of exact agreement."""
-        result = []
-        for f, agreeing in enumerate(self.agreeing):
-            rows = patterns.levels[:, f] == 0
-            counts = np.bincount(self.band[rows, f], taken[rows], agreeing.size)
-            result.append(counts.astype(float))
-        return result
+    def count_by_band(
+        self, patterns: Patterns, taken: FloatArray
+    ) -> tuple[list[FloatArray], FloatArray]:
+        """Add up the pairs taken out of each pattern by field and band of exact agreement.
+
+        Returns also how many of them show each field.
+        """
+        n_bands = max(agreeing.size for agreeing in self.agreeing)
+        counts = count_agreeing(patterns.levels, self.band, taken, n_bands)
+        by_band = [
+            row[: agreeing.size] for row, agreeing in zip(counts, self.agreeing, strict=True)
+        ]
+        return by_band, counts[:, n_bands]
 
     def count_similar(self, patterns: Patterns, by_chance: FloatArray) -> dict[int, FloatArray]:
         """Add up pairs that are alike by chance, by text field and level from near to different."""
@@ -129,16 +135,23 @@ class Coincidences(NamedTuple):
             of_value.append(tabulate_chances_by_value(by_band, of_level[f], self.in_band[f], share))
         return tuple(of_level), tuple(of_value)
 
-    @staticmethod
-    def tabulate_gains(
-        levels: NDArray[np.int8], band: NDArray[np.int8], of_value: tuple[FloatArray, ...]
-    ) -> FloatArray:
-        """Return minus the log of the chance of each pattern's levels, 0 where one is missing."""
-        gain = np.zeros(levels.shape)
+    def write_gains(
+        self,
+        levels: NDArray[np.int8],
+        of_value: tuple[FloatArray, ...],
+        out: FloatArray,
+        rows: IntArray | None = None,
+    ) -> None:
+        """Write minus the log of the chance of each pattern's levels, 0 where one is missing.
+
+        ``rows`` are the patterns that are looked at, if not all.
+        """
+        sizes = np.array([chance.shape for chance in of_value]).max(axis=0)
+        gains = np.zeros((len(of_value), *sizes))
         for f, chance in enumerate(of_value):
-            table = -np.log(np.maximum(chance, 1e-300))
-            gain[:, f] = np.where(levels[:, f] < 0, 0.0, table[levels[:, f], band[:, f]])
-        return gain
+            gains[f, : chance.shape[0], : chance.shape[1]] = -np.log(np.maximum(chance, 1e-300))
+        every = np.arange(len(levels)) if rows is None else rows
+        write_gains(levels, self.band, every, gains, out)
 
 
 def estimate_near_levels(similar: FloatArray, near: FloatArray, n_pairs: float) -> FloatArray:

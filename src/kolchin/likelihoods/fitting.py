@@ -49,6 +49,9 @@ LARGEST_SHARE = 0.5
 
 REPLACED = 0.01
 STEPS, PRUNED_AT = 40, (10, 16, 22, 30)
+CLOSE, CLOSE_PAIRS = 1e-3, 0.5
+"""No more steps are made once expected numbers of pairs change by less, in proportion or at all."""
+
 LEAK, MOST_LEAK, LEAK_PAIRS = 0.005, 0.1, 20.0
 """Chance that records which share a set share one more field for that reason: before any data, at
 most, and how many pairs that is worth; as many weigh the levels beside a shared set."""
@@ -88,7 +91,7 @@ class Fit:
         shown = patterns.levels >= 0
         place = np.where(shown, patterns.levels + self.offsets[:-1], self.offsets[-1])
         self.place = np.ascontiguousarray(place, dtype=np.int16)
-        self.gain = np.ascontiguousarray(patterns.log_gain)
+        self.gain = np.array(patterns.log_gain, order="C")
         weight = max(PSEUDO_PAIRS * self.n_records, FEWEST_PSEUDO)
         expected = [make_falling_weights(n) / make_falling_weights(n).sum() for n in n_levels]
         self.m: FloatArray = np.concatenate(expected)
@@ -121,11 +124,21 @@ class Fit:
         self.rows: IntArray = np.arange(patterns.number.size)
         self.continued = before is not None
         if before is not None:
-            self.m, self.tau, self.n_linked = before.m.copy(), before.tau, before.n_linked
-            if self.family is not None and before.family is not None:
-                self.family, self.n_shared[-1] = before.family, before.n_shared[-1]
+            self._begin_from(before)
         elif coincidences is not None:
             self.learn_chance()
+
+    def _begin_from(self, before: "Fit") -> None:
+        """Begin where another fit has ended, as far as the sets are the same."""
+        self.m, self.tau, self.n_linked = before.m.copy(), before.tau, before.n_linked
+        self.typed = before.typed.copy()
+        if self.family is not None and before.family is not None:
+            self.family = before.family
+        for k, one in enumerate(self.sets):
+            if one in before.sets:
+                was = before.sets.index(one)
+                self.n_shared[k] = before.n_shared[was]
+                self.leak[k], self.loose[k] = before.leak[was], before.loose[was]
 
     def _learn_of_unrelated(self, coincidences: Coincidences | None) -> None:
         """Learn what alike records have in common from pairs that are certainly unrelated."""
@@ -170,22 +183,36 @@ class Fit:
         result: FloatArray = 1 - self.m[self.offsets[:-1]]
         return result
 
-    def run(self) -> None:
+    def run(self, most_steps: int = STEPS) -> None:
         """Alternate between shares of patterns and parameters; drop sets without support."""
-        for step in range(STEPS):
-            if step == 0 or step - 1 in PRUNED_AT or step == STEPS - 1:
+        settled = False
+        for step in range(most_steps):
+            ends = settled or step == most_steps - 1
+            if ends or step == 0 or step - 1 in PRUNED_AT:
                 self.rows = np.arange(self.patterns.number.size)
+            before = self._count_expected()
             self.shares = self._divide_pairs()
             holds_m = self._is_family_unknown and step < STEPS_WITH_M_HELD
             self._maximise(self.shares, holds_m)
-            if step == 0 or step in PRUNED_AT or step == STEPS - 2:
+            settled = step >= PRUNED_AT[0] and bool(
+                np.allclose(self._count_expected(), before, rtol=CLOSE, atol=CLOSE_PAIRS)
+            )
+            prunes = settled or step in PRUNED_AT
+            if prunes or step in (0, most_steps - 2):
                 self.learn_chance()
             else:
                 # Most patterns are by chance alone; in between, the others are looked at.
                 (self.rows,) = np.nonzero(self.shares.linked + self.shares.sharing > NEGLIGIBLE)
                 self.learn_chance(rows=self.rows)
-            if step in PRUNED_AT:
-                self._prune(self.shares.by_entity)
+            if ends:
+                break
+            if prunes:
+                settled &= not self._prune(self.shares.by_entity)
+
+    def _count_expected(self) -> FloatArray:
+        """Return how many pairs are expected of each set, and of each level among links."""
+        links = self.n_linked * np.concatenate([self.rho, self.m])
+        return np.concatenate([self.n_shared, links])
 
     def build_dependence(self) -> Dependence:
         """Return what was learnt."""
@@ -306,19 +333,13 @@ class Fit:
             similar = known.count_similar(patterns, (1 - FIRST_SHARE) * patterns.number)
         else:
             pairs = self.shares.linked
-            taken = known.count_by_band(patterns, pairs)
-            of_all = pairs @ (patterns.levels >= 0)
+            taken, of_all = known.count_by_band(patterns, pairs)
             by_chance = patterns.number - self.shares.linked - self.shares.sharing
             similar = known.count_similar(patterns, np.maximum(by_chance, 0.0))
         # Pairs that are never of one entity show how often unrelated texts are similar.
         told = known.family is not None
         u, of_value = known.estimate_chances(taken, of_all, unseen, None if told else similar)
-        if rows is None:
-            self.gain = known.tabulate_gains(patterns.levels, known.band, of_value)
-        else:
-            self.gain[rows] = known.tabulate_gains(
-                patterns.levels[rows], known.band[rows], of_value
-            )
+        known.write_gains(patterns.levels, of_value, self.gain, rows)
         self.chances = self.chances._replace(u=u)
 
     def _divide_pairs(self, threads: int | None = None) -> Shares:
@@ -450,8 +471,8 @@ class Fit:
         result: FloatArray = counts / np.repeat(totals, np.diff(self.offsets))
         return result
 
-    def _prune(self, by_entity: FloatArray) -> None:
-        """Drop sets that explain few pairs, but for those that are asked about."""
+    def _prune(self, by_entity: FloatArray) -> bool:
+        """Drop sets that explain few pairs, but for those asked about; tell if there were any."""
         least = max(LEAST_SHARE * self.n_records, LEAST_PAIRS)
         kept = (self.n_shared > least) | np.isin(self.sets, (self.all_fields, *self.doubted))
         self.sets = [one for one, stays in zip(self.sets, kept, strict=True) if stays]
@@ -461,3 +482,4 @@ class Fit:
         stays = (by_entity > least) | np.isin(bits, (0, *self.doubted))
         self.replaced, self.rho_weights = self.replaced[stays], self.rho_weights[stays]
         self.rho = self.rho[stays] / self.rho[stays].sum()
+        return not (kept.all() and stays.all())

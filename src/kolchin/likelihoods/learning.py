@@ -4,12 +4,12 @@ from typing import NamedTuple
 
 from kolchin.likelihoods.chance import Coincidences
 from kolchin.likelihoods.dependence import Dependence
-from kolchin.likelihoods.fitting import Fit
+from kolchin.likelihoods.fitting import STEPS, Fit
 from kolchin.likelihoods.sharing import Patterns, UnrelatedChances, find_sets
 from kolchin.parameters import FloatArray
 
-TURNS = 2
-"""Sets are looked for again once chance is known better."""
+FIRST_STEPS = 18
+"""Sets are looked for again once chance is known better: so many steps tell enough of it."""
 
 
 class LearnedDependence(NamedTuple):
@@ -28,7 +28,7 @@ def learn_dependence(
     Chance is learnt along with them, where it is known which agreement may be coincidence.
     """
     fit: Fit | None = None
-    for _ in range(TURNS if coincidences is not None else 1):
+    for most_steps in (STEPS,) if coincidences is None else (FIRST_STEPS, STEPS):
         sets = find_sets(patterns, chances)
         if coincidences is not None and coincidences.texts:
             sets = sets._replace(family=True)
@@ -36,7 +36,7 @@ def learn_dependence(
                 # Pairs that are never of one entity show what is shared: no set need be guessed.
                 sets = sets._replace(shared={})
         fit = Fit(patterns, chances, sets, coincidences, fit)
-        fit.run()
+        fit.run(most_steps)
         patterns, chances = patterns._replace(log_gain=fit.gain), fit.chances
     assert fit is not None
     doubted = fit.find_sets_in_doubt()
