@@ -32,6 +32,15 @@ def row_of(data: Data, n_patterns: int, i: int, j: int) -> int:
 
 
 @lean
+def log_ratio(evidence: Evidence, row: int) -> float:
+    """Log evidence of a pattern, or of a pair that was not compared."""
+    n_patterns = evidence.ratio.size
+    if row < n_patterns:
+        return finite_log(evidence.ratio[row])
+    return finite_log(evidence.uncompared[row - n_patterns])
+
+
+@lean
 def draw_exemplars(
     rng: np.random.Generator,
     data: Data,
@@ -46,10 +55,17 @@ def draw_exemplars(
     total = 0.0
     stop = 0
     n_patterns = evidence.ratio.size
-    row = 0
-    log_value = 0.0
     for size in sizes:
         start, stop = stop, stop + size
+        if size == 1:
+            continue
+        if size == 2:
+            # Either shows the same pattern against the other.
+            row = row_of(data, n_patterns, members[start + 1], members[start])
+            inside[row] += 1
+            against[row] += 1
+            total += log_ratio(evidence, row)
+            continue
         whole = 0.0
         for k in range(size):
             weight = exemplar_weight(data.shown[members[start + k]])
@@ -57,24 +73,11 @@ def draw_exemplars(
             sums[k] = np.log(weight)
         for k in range(1, size):
             for other in range(k):
-                i, j = members[start + k], members[start + other]
-                row = row_of(data, n_patterns, i, j)
+                row = row_of(data, n_patterns, members[start + k], members[start + other])
                 inside[row] += 1
-                value = (
-                    evidence.ratio[row]
-                    if row < n_patterns
-                    else evidence.uncompared[row - n_patterns]
-                )
-                log_value = finite_log(value)
+                log_value = log_ratio(evidence, row)
                 sums[k] += log_value
                 sums[other] += log_value
-        if size < 2:
-            continue
-        if size == 2:
-            # Either shows the same pattern against the other.
-            against[row] += 1
-            total += log_value
-            continue
         total += log_mean_exp(sums, size, whole)
         exemplar = members[start + draw_log_weights(rng, sums, size)]
         for k in range(start, stop):
