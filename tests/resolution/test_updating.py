@@ -10,6 +10,7 @@ import kolchin as kp
 from kolchin.cli import app
 from kolchin.errors import DataError
 from kolchin.resolution.tables.changed_rows import ChangeRequest, change_table
+from kolchin.review.answers_file import FILE, Answer, AnswersFile, read_clock
 from kolchin.sampling import updating
 from kolchin.simulation.people import simulate_people
 
@@ -105,6 +106,22 @@ def test_what_people_said_stays_with_the_id_of_a_changed_record(people, tmp_path
     entity = dict(zip(after.entities["record"], after.entities["entity"], strict=True))
     assert entity[one] == entity[two]
     assert [one[2] for one in after._settings.known] == ["same"]
+
+
+def test_answers_of_a_review_go_along_and_count_when_parameters_are_drawn_again(people, tmp_path):
+    table, _ = people
+    how = {**HOW, "draws": 20}
+    kp.resolve(table[:200], id="rec_id", out=tmp_path / "run", **how)
+    one, two = (str(name) for name in table["rec_id"][:2])
+    line = Answer(one, two, "same", "ann", read_clock(), "pairs")
+    AnswersFile(tmp_path / "run" / FILE).append([line])
+    counted = kp.resume(tmp_path / "run", draws=20, progress=False)
+    (said,) = counted._settings.reviewed
+    after = counted.update(table[N_OLD:], delete=[table["rec_id"][5]], out=tmp_path / "new")
+    assert AnswersFile(tmp_path / "new" / FILE).read() == [line]
+    assert after._settings.reviewed == (said,)
+    again = kp.resume(tmp_path / "new", draws=20, progress=False)
+    assert again._settings.reviewed == (said,)
 
 
 def test_nothing_new_changes_nothing(people, before):

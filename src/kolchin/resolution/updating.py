@@ -140,6 +140,7 @@ def _keep(
     display.phase("making the results")
     asked = _find_asked(result)
     with directory.lock():
+        _bring_along(result, directory)
         whole = {
             "settings": made._settings.to_json(),
             "input": None,
@@ -187,15 +188,12 @@ def add(
         progress=progress,
     )
     if out is not None and out.resolve() != path.resolve():
-        made = update(out=out, overwrite=overwrite)
-        _bring_along(path, out)
-        return made
+        return update(out=out, overwrite=overwrite)
     beside = path.resolve().with_name(f".{path.resolve().name}.adding")
     with RunDirectory(path).lock() as lock:
         shutil.rmtree(beside, ignore_errors=True)
         try:
             made = update(out=beside)
-            _bring_along(path, beside)
             if os.name == "nt":  # pragma: no cover - there, no folder with an open file is renamed
                 lock.release()
             _exchange(path.resolve(), beside)
@@ -205,11 +203,13 @@ def add(
     return made
 
 
-def _bring_along(old: Path, new: Path) -> None:
+def _bring_along(result: "Result", new: RunDirectory) -> None:
     """Copy what people said about the records: answers, and rules for golden records."""
+    if result.directory is None or result.directory.resolve() == new.path.resolve():
+        return
     for name in KEPT_BY_PEOPLE:
-        if (old / name).exists():
-            shutil.copy2(old / name, new / name)
+        if (result.directory / name).exists():
+            shutil.copy2(result.directory / name, new.path / name)
 
 
 def _exchange(path: Path, beside: Path) -> None:
@@ -235,6 +235,7 @@ def _run_again(
     if directory is None:
         return Session(given, settings, model, None, limit, display, {}).run()
     with directory.lock():
+        _bring_along(result, directory)
         asked = _find_asked(result)
         whole = {"settings": settings.to_json(), "input": None, **asked, "seconds": {}}
         given = directory.begin(given, whole)

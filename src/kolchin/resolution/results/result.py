@@ -145,11 +145,11 @@ class Result:
     @cached_property
     def numbers(self) -> IntArray:
         """The id of the entity of each label; those of an earlier list stay."""
-        before = self._given.before
-        if before is None:
+        earlier = self._given.numbered
+        if earlier is None:
             return np.arange(int(self.labels.max(initial=-1)) + 1)
-        earlier = before.entity_of(self._given.ids)
-        return number_entities(earlier, self.labels.astype(np.int64), before.first_free)
+        known = earlier.entity_of(self._given.ids)
+        return number_entities(known, self.labels.astype(np.int64), earlier.first_free)
 
     @property
     def entity_of(self) -> IntArray:
@@ -160,7 +160,8 @@ class Result:
     @property
     def first_free(self) -> int:
         """The first id that no entity has or had."""
-        given = 0 if self._given.before is None else self._given.before.first_free
+        earlier = self._given.numbered
+        given = 0 if earlier is None else earlier.first_free
         return max(given, int(self.numbers.max(initial=-1)) + 1)
 
     @cached_property

@@ -1,11 +1,11 @@
 """The directory of a run: results in front, and behind them all that they were made from.
 
 ``posterior/`` holds the table (records.npz and three Parquet files), what was asked for
-(run.json), what comparing gave (compared.npz, made again where it is missing), the draws
-(draws-00000.npz, ...) and the state of the chains (state.npz). Parts of draws have a fixed length
-and are never changed once they are full; the state holds the draws of the part that is not full.
-Every file is replaced whole, and the state last, so that a run can be killed between any two bytes
-and goes on from the state before.
+(run.json), what comparing gave (compared.npz, made again where it is missing), the ids of the last
+list (ids.npz), the draws (draws-00000.npz, ...) and the state of the chains (state.npz). Parts of
+draws have a fixed length and are never changed once they are full; the state holds the draws of the
+part that is not full. Every file is replaced whole, and the state last, so that a run can be killed
+between any two bytes and goes on from the state before.
 """
 
 import json
@@ -33,7 +33,8 @@ from kolchin.records import Records
 from kolchin.resolution.results.spreadsheet_formulas import quote_formulas
 from kolchin.resolution.running.kept_likelihood import FILE as LIKELIHOOD
 from kolchin.resolution.running.kept_likelihood import read_likelihood, write_likelihood
-from kolchin.resolution.tables.input_table import UNREADABLE, InputTable
+from kolchin.resolution.tables.entity_numbers import GivenIds
+from kolchin.resolution.tables.input_table import UNREADABLE, InputTable, write_ids
 from kolchin.sampling.run.checkpoint import pack_run, read_header, restore, take_chains
 from kolchin.sampling.run.runner import Run
 
@@ -114,6 +115,11 @@ class RunDirectory:
     def read_likelihood(self, records: Records) -> Exemplar | None:
         """Return what was learned from comparing these records, if that was kept."""
         return read_likelihood(self.posterior, records)
+
+    def write_ids(self, ids: GivenIds) -> None:
+        """Write the ids of a list before people see it: whatever comes later, they stay."""
+        with self.writing():
+            write_ids(self.posterior, ids)
 
     def ask(self, asked: dict[str, Any]) -> None:
         """Write what is asked for."""

@@ -18,6 +18,7 @@ from kolchin.resolution.running.directory import RunDirectory
 from kolchin.resolution.running.progress_display import Display
 from kolchin.resolution.running.review_answers import has_new_answers
 from kolchin.resolution.running.settings import Settings
+from kolchin.resolution.tables.entity_numbers import GivenIds
 from kolchin.resolution.tables.input_table import InputTable
 from kolchin.sampling.run.endings import Ending
 from kolchin.sampling.run.runner import Run
@@ -131,6 +132,7 @@ def write_results(
     directory: RunDirectory, result: Result, merged: bool = False, began: float | None = None
 ) -> None:
     """Write all files of a result; summary.json comes last and says that they are complete."""
+    directory.write_ids(GivenIds(result.entity_of, result.first_free))
     directory.write_table(
         "entities.csv", result.entities.with_columns(pl.col("confidence").round(6))
     )

@@ -17,6 +17,13 @@ UNKNOWN = -1
 """The earlier entity of a record that was not there."""
 
 
+class GivenIds(NamedTuple):
+    """The ids of a list as a run's directory keeps them: by row, and the first id never given."""
+
+    entities: IntArray
+    first_free: int
+
+
 class EarlierEntities(NamedTuple):
     """An earlier list: ids of records as text, the entity of each, and the first id never given."""
 

@@ -34,14 +34,14 @@ from kolchin.records.faults_and_notes import suggest
 from kolchin.records.fields.vocabulary import Vocabulary
 from kolchin.records.files.parquet import ParquetParts
 from kolchin.records.loading import Loaded
-from kolchin.resolution.tables.entity_numbers import EarlierEntities
+from kolchin.resolution.tables.entity_numbers import EarlierEntities, GivenIds
 
 KINDS: dict[str, Any] = {
     kind.__name__: kind
     for kind in (Categorical, Text, Name, Words, Date, Number, Email, Phone, Code)
 }
 
-RECORDS, BASE = "records.npz", "base.npz"
+RECORDS, BASE, IDS = "records.npz", "base.npz", "ids.npz"
 BEFORE = "before"
 """The name of the file with the list that was before."""
 
@@ -66,6 +66,7 @@ class InputTable:
     types : the types of the input's columns that are no text.
     cleaning : how values were read: ``normalise`` and ``missing``, as they were given.
     before : the list that was before records were added, whose ids stay.
+    shown : the ids of the last list of these records that was written, which stay, too.
     base : the records that chances were learnt from, where others were added since; ``about`` then
         has ``base_row``, the row of each record among them (-1: it was added).
     """
@@ -81,7 +82,15 @@ class InputTable:
     types: Mapping[str, str] = field(default_factory=dict)
     cleaning: Mapping[str, Any] = field(default_factory=dict)
     before: EarlierEntities | None = None
+    shown: GivenIds | None = None
     base: Records | None = None
+
+    @property
+    def numbered(self) -> EarlierEntities | None:
+        """The list whose ids stay: the last one that people have seen."""
+        if self.shown is None:
+            return self.before
+        return EarlierEntities.of(self.ids, *self.shown)
 
     @classmethod
     def of(cls, loaded: Loaded, title: str) -> Self:
@@ -174,6 +183,9 @@ class InputTable:
             "first_free": None if self.before is None else self.before.first_free,
         }
         _write_records(folder / RECORDS, self.records, header)
+        (folder / IDS).unlink(missing_ok=True)
+        if self.shown is not None:
+            write_ids(folder, self.shown)
         (folder / BASE).unlink(missing_ok=True)
         if self.base is not None:
             fields = [_write_field(field) for field in self.base.fields]
@@ -206,6 +218,7 @@ class InputTable:
             types=header.get("types", {}),
             cleaning=header.get("cleaning", {}),
             before=_read_before(folder, header.get("first_free")),
+            shown=_read_ids(folder),
         )
 
 
@@ -240,6 +253,24 @@ def _read_before(folder: Path, first_free: int | None) -> EarlierEntities | None
         return None
     table = pl.read_parquet(folder / f"{BEFORE}.parquet")
     return EarlierEntities.of(table["record"], table["entity"].to_numpy(), first_free)
+
+
+def write_ids(folder: Path, ids: GivenIds) -> None:
+    """Write the ids of a list that people are about to see."""
+    with replace_whole(folder / IDS) as part, part.open("wb") as file:
+        np.savez(file, entities=ids.entities, first_free=np.int64(ids.first_free))
+
+
+def _read_ids(folder: Path) -> GivenIds | None:
+    """Return the ids of the last list that was written; None where none was."""
+    path = folder / IDS
+    if not path.exists():
+        return None
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as data:
+            return GivenIds(data["entities"].astype(np.int64), int(data["first_free"]))
+    except UNREADABLE as error:
+        raise DataError(f"{path} is damaged and cannot be read: {error}.") from error
 
 
 def _read_texts(folder: Path) -> Texts:
