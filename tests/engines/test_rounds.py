@@ -1,10 +1,13 @@
 """Rounds on an engine draw what threads draw, to the bit."""
 
+import os
+
 import numpy as np
 import pytest
 from sharding import SHORT, drawn
 
 import kolchin as kp
+from kolchin.engines.pool import start_pool
 from kolchin.sampling.conditional_prior import draw_auxiliaries
 from kolchin.sampling.layout import Layout
 from kolchin.sampling.proposals.candidates import find_candidate_pairs
@@ -31,21 +34,36 @@ def test_every_prior_draws_the_same(model, sharded, inline, prior):
     assert drawn(other, engine=inline) == drawn(other)
 
 
-def test_answers_count_in_shards_and_on_engines(model, sharded, inline):
+def with_answers(model):
     """Records far from each other that are the same, and some that are different or may be so."""
     likely, _ = find_candidate_pairs(model)
     likely = likely[:40].tolist()
     said = [(0, 119, "same"), (119, 60, "same"), (3, 90, "different")]
     said += [(i, j, "different") for i, j in likely[:10] if {i, j} != {0, 119}]
     said += [(i, j, "same", 0.1) for i, j in likely[20:30]]
-    other = kp.Model(model.records, kp.NBNB(), likelihood=model.likelihood, answers=said)
+    return kp.Model(model.records, kp.NBNB(), likelihood=model.likelihood, answers=said)
+
+
+def test_answers_count_in_shards_and_on_engines(model, sharded, inline):
+    other = with_answers(model)
     assert drawn(other, engine=inline) == drawn(other)
+    assert drawn(other, engine=inline) != drawn(model, engine=inline)
     posterior = kp.sample(other, **SHORT)
     for labels in posterior.labels.reshape(-1, model.n_records):
         assert other.answers.log_probability(labels) > -np.inf
     parameters = {name: v[0, -1] for name, v in posterior.parameters.items()}
     slow = other.log_joint(posterior.labels[0, -1], **parameters)
     assert posterior.log_joint[0, -1] == pytest.approx(slow)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a pool needs a main module there")
+def test_answers_count_in_processes(model, sharded, inline):
+    other = with_answers(model)
+    pool = start_pool(2)
+    try:
+        assert drawn(other, engine=pool) == drawn(other, engine=inline)
+    finally:
+        pool.close()
 
 
 def test_it_is_sampled_in_shards_by_tasks(model, sharded, inline, monkeypatch):
