@@ -180,6 +180,31 @@ def test_labels_of_splink(tmp_path):
         assert words in str(fault.value)
 
 
+def test_labels_of_splink_whose_ids_recur_in_several_sources(tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_text(
+        "unique_id_l,source_dataset_l,unique_id_r,source_dataset_r,clerical_match_score\n"
+        "1,a.csv,1,b.csv,1.0\n2,a.csv,1,b.csv,0.0\n"
+    )
+    found = read_labels(path, pl.Series(["a.csv:1", "a.csv:2", "b.csv:1"]), TEXTS, "x").answers
+    assert [one[:3] for one in found] == [
+        ("a.csv:1", "b.csv:1", "same"),
+        ("a.csv:2", "b.csv:1", "different"),
+    ]
+    with pytest.raises(DataError, match="themselves: '1'"):
+        read_labels(path, pl.Series(["1", "2"]), TEXTS, "x")
+
+
+def test_labels_in_words(tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_text("record_a,record_b,answer\n1,2,y\n1,3,No\n2,3,unsure\n")
+    found = read_labels(path, IDS, TEXTS, "x").answers
+    assert [one.answer for one in found] == ["same", "different", "unsure"]
+    path.write_text("record_a,record_b,answer\n1,2,perhaps\n")
+    with pytest.raises(DataError, match=r"one of same, y, yes, different, n, no.*'perhaps'"):
+        read_labels(path, IDS, TEXTS, "x")
+
+
 def test_labels_of_dedupe(tmp_path):
     ann, anne = {"name": "ann", "city": "rome"}, {"name": "anne", "city": None}
     bob, eve = {"name": "bob", "city": "rome"}, {"name": "eve", "city": "rome"}

@@ -11,7 +11,6 @@ from kolchin.errors import DataError
 from kolchin.records.faults_and_notes import FaultsAndNotes, list_some
 from kolchin.records.files.any_table import read_table
 from kolchin.review.answers_file import (
-    ANSWERS,
     COLUMNS,
     DIFFERENT,
     SAME,
@@ -21,8 +20,15 @@ from kolchin.review.answers_file import (
 )
 
 SPLINK = ("unique_id_l", "unique_id_r", "clerical_match_score")
+SPLINK_SOURCES = ("source_dataset_l", "source_dataset_r")
 OWN = COLUMNS[:3]
 QUEUE = "import"
+WORDS = {
+    **dict.fromkeys((SAME, "y", "yes"), SAME),
+    **dict.fromkeys((DIFFERENT, "n", "no"), DIFFERENT),
+    **dict.fromkeys((UNSURE, "u"), UNSURE),
+}
+"""What an answer may be called, whatever its case."""
 
 
 class LabelTable(Protocol):
@@ -72,6 +78,9 @@ def _read_by_ids(
         )
     one, two, said = (table[name].cast(pl.String).to_list() for name in names)
     known = {str(name) for name in ids.cast(pl.String).to_list()}
+    if set(SPLINK_SOURCES) <= set(table.columns):
+        sources = (table[name].cast(pl.String).to_list() for name in SPLINK_SOURCES)
+        one, two = (_name_by_source(*own, known) for own in zip(sources, (one, two), strict=True))
     strange = sorted({str(name) for name in [*one, *two]} - known)
     if strange:
         findings.fault(f"{path} names records that the run does not have: {list_some(strange)}.")
@@ -82,7 +91,7 @@ def _read_by_ids(
     answers = [read(value) for value in said]
     wrong = [str(value) for value, answer in zip(said, answers, strict=True) if answer is None]
     if wrong:
-        what = "from 0 to 1" if names == SPLINK else f"one of {', '.join(ANSWERS)}"
+        what = "from 0 to 1" if names == SPLINK else f"one of {', '.join(WORDS)}"
         findings.fault(f"column {names[2]!r} must be {what}. Got {list_some(wrong)} instead.")
     return [(a, b, answer or UNSURE) for a, b, answer in zip(one, two, answers, strict=True)]
 
@@ -99,7 +108,13 @@ def _read_score(value: str | None) -> str | None:
 
 
 def _read_word(value: str | None) -> str | None:
-    return value if value in ANSWERS else None
+    return WORDS.get((value or "").strip().lower())
+
+
+def _name_by_source(sources: list[str], names: list[str], known: set[str]) -> list[str]:
+    """Return names as the run has them: by source and id, where ids recur in several sources."""
+    both = [f"{source}:{name}" for source, name in zip(sources, names, strict=True)]
+    return [b if b in known else name for b, name in zip(both, names, strict=True)]
 
 
 def _read_dedupe(
