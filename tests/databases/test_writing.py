@@ -166,6 +166,11 @@ def test_what_cannot_be_written_to_is_said(result, tmp_path):
     with pytest.raises(DataError, match="no database"):
         result.write(str(tmp_path / "people.csv"))
 
+    for odd in ("postgresql:/ann:secret@host/db", "host=db password=secret dbname=crm"):
+        with pytest.raises(DataError, match="is no database") as error:
+            result.write(odd)
+        assert "secret" not in str(error.value)
+
     class Other:
         cursor = commit = close = lambda self: None
 

@@ -20,7 +20,7 @@ from kolchin.databases.connections import Connection, is_connection
 from kolchin.databases.duckdb import DuckDB
 from kolchin.databases.postgres import Postgres, describe_fault
 from kolchin.databases.sqlite import Sqlite
-from kolchin.errors import DataError
+from kolchin.errors import DataError, hide_credentials
 
 
 def is_database(source: Any) -> bool:
@@ -80,7 +80,7 @@ def _open_file(source: str | Path, write: bool) -> Database:
     if is_sqlite(source):
         return Sqlite.open(path, write)
     scheme, is_address, _ = str(source).partition("://")
-    told = f"An address of {scheme!r}" if is_address else repr(str(source))
+    told = f"An address of {scheme!r}" if is_address else repr(hide_credentials(str(source)))
     raise DataError(
         f"{told} is no database that kolchin knows: give sqlite:///FILE, duckdb:///FILE or postgresql://..."
     )

@@ -192,6 +192,13 @@ def test_a_password_in_an_address_is_not_told(scheme, password):
     assert "***@host/crm" in told
 
 
+@pytest.mark.parametrize("setting", ["password=secret", "PWD = 'se cret'", "sslpassword=secret;"])
+def test_a_password_among_settings_is_not_told(setting):
+    told = fault(f"host=db user=ann {setting} dbname=crm")
+    assert "cret" not in told
+    assert "host=db user=ann" in told
+
+
 def packed(path, files):
     with zipfile.ZipFile(path, "w") as archive:
         for name, text in files.items():

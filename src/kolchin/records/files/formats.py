@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from kolchin.errors import ADDRESS, hide_credentials
 from kolchin.records.faults_and_notes import FaultsAndNotes, list_some, show_value, suggest
 from kolchin.records.files.decoding import decode, names_inside, unpack
 from kolchin.records.files.delimited import read_delimited
@@ -27,10 +28,7 @@ JSON = (".json", ".jsonl", ".ndjson")
 ARROW = (".arrow", ".feather", ".ipc")
 COMPRESSED = (".gz", ".zst", ".bz2", ".xz", ".zip")
 KINDS = TEXT + JSON + EXCEL + PARQUET + ARROW
-ADDRESS = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]+):/{1,2}[^/].*")
 NO_SCHEME = re.compile(r"www\.[^/]+\.[^/]+(/.*)?", re.IGNORECASE)
-CREDENTIALS = re.compile(r"(?<=/)[^/]*(?:/[^/@]*)*@")
-"""What stands before the host of an address: a name, and perhaps a password."""
 
 WEB = ("http", "https", "ftp")
 
@@ -114,13 +112,12 @@ def _find_suffix(path: Path) -> str:
 
 def _describe_absent(path: Path) -> str:
     """Say that a file is not there; of an address, say what to do with it."""
-    address = ADDRESS.fullmatch(path.as_posix())
     if NO_SCHEME.fullmatch(path.as_posix()):
         return _on_the_web(path.as_posix())
-    if address is None:
+    if not ADDRESS.fullmatch(path.as_posix()):
         siblings = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
-        return f"file {str(path)!r} does not exist.{suggest(path.name, siblings)}"
-    scheme, told = address[1].lower(), CREDENTIALS.sub("***@", path.as_posix())
+        return f"file {hide_credentials(str(path))!r} does not exist.{suggest(path.name, siblings)}"
+    scheme, told = path.as_posix().partition(":")[0].lower(), hide_credentials(path.as_posix())
     told = told if "://" in told else told.replace(":/", "://", 1)  # a path has lost a slash
     if scheme in WEB:
         return _on_the_web(told)
