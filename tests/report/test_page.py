@@ -512,6 +512,7 @@ def test_what_changed_is_told_where_records_were_added():
     assert [row.entity for row in told.doubtful] == ["3", "2"]
     assert told.doubtful[0].earlier == "3, 4"
     assert "What changed" in render(content)
+    assert "As many entities as before: 1 created, 1 fewer by mergers." in render(content)
     assert "What changed" not in render(tiny())
 
 

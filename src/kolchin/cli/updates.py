@@ -41,7 +41,7 @@ def add(
     Parameters stay as they were drawn; 'kolchin resume' draws them again, with all records.
     """
     from kolchin import resolution
-    from kolchin.resolution.results.result_differences import describe_event
+    from kolchin.resolution.results.result_differences import describe_change
 
     where = out or directory
     had_golden = (directory / "golden.csv").exists()
@@ -60,7 +60,7 @@ def add(
             progress=not quiet,
         )
     if not quiet and result.events is not None:
-        say(describe_event(result.events))
+        say(describe_change(result.events))
         say(f"Results are in {where}; events.csv says what became of which entity.")
         if had_golden:
             say(f"'kolchin golden {quote(str(where))}' makes golden records of the new list.")

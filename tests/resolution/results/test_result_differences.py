@@ -12,12 +12,14 @@ from kolchin.cli import app
 from kolchin.errors import DataError
 from kolchin.posterior import Posterior
 from kolchin.posterior.draws import Draw
+from kolchin.report.sections.changes import explain_count
 from kolchin.resolution.results.events import (
     Groupings,
     estimate_probabilities,
     find_events,
     find_moved_records,
 )
+from kolchin.resolution.results.result_differences import describe_change
 
 
 def grouped(before, after, lost=()):
@@ -60,6 +62,30 @@ def test_events_account_for_all_records(rows):
     assert found["n_new"].sum() == before.count(-1)
     named = {old for earlier in found["from_entities"] for old in earlier}
     assert named == set(before) - {-1}
+
+
+@given(
+    st.lists(st.tuples(st.integers(-1, 4), st.integers(0, 4)), min_size=1, max_size=12),
+    st.lists(st.integers(0, 6), max_size=4),
+)
+def test_why_the_count_has_changed_adds_up(rows, lost):
+    before, after = zip(*rows, strict=True)
+    why = explain_count(find_events(grouped(before, after, lost)))
+    were = {*before, *lost} - {-1}
+    assert why.total == len(set(after)) - len(were)
+    assert min(why) >= 0
+    assert why.words().startswith(
+        "As many" if len(set(after)) == len(were) else f"{abs(why.total)}"
+    )
+
+
+def test_why_the_count_has_changed_is_said():
+    # Two become one, one becomes two, one has gone, one has come.
+    found = find_events(grouped([0, 1, 2, 2, -1], [0, 0, 2, 3, 4], [5]))
+    assert explain_count(found).words() == (
+        "As many entities as before: 1 created, 1 more by splits, 1 removed, 1 fewer by mergers."
+    )
+    assert "As many entities as before: 1 created" in describe_change(found)
 
 
 def drawn(n_records, *partitions):
@@ -140,6 +166,7 @@ def test_what_changed_is_told_with_its_evidence(finished, people, columns, tmp_p
     )
     assert ran.exit_code == 0
     assert "records moved" in ran.stdout
+    assert "entities than before: " in ran.stdout or "As many" in ran.stdout
     written = pl.read_csv(tmp_path / "events.csv")
     assert written.columns == [
         "event",

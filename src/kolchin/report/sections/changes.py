@@ -40,9 +40,48 @@ class DoubtfulRow(NamedTuple):
     probability: str
 
 
+class CountChange(NamedTuple):
+    """Why there are more entities than before, or fewer: how many came and went, and by what."""
+
+    created: int
+    removed: int
+    split: int
+    merged: int
+
+    @property
+    def total(self) -> int:
+        """How many more there are."""
+        return self.created - self.removed + self.split - self.merged
+
+    def words(self) -> str:
+        """Say it in one sentence.
+
+        >>> CountChange(created=87, removed=1, split=2, merged=0).words()
+        '88 more entities than before: 87 created, 2 more by splits, 1 removed.'
+        >>> CountChange(0, 0, 0, 0).words()
+        'As many entities as before.'
+        """
+        told = [
+            f"{n:,} {words}"
+            for n, words in (
+                (self.created, "created"),
+                (self.split, "more by splits"),
+                (self.removed, "removed"),
+                (self.merged, "fewer by mergers"),
+            )
+            if n
+        ]
+        many = "entity" if abs(self.total) == 1 else "entities"
+        how = f"{abs(self.total):,} {'more' if self.total > 0 else 'fewer'} {many} than before"
+        if not self.total:
+            how = "As many entities as before"
+        return f"{how}: {', '.join(told)}." if told else f"{how}."
+
+
 class ChangeSection(NamedTuple):
     """What the page says about changes."""
 
+    balance: str
     rows: list[EventRow]
     doubtful: list[DoubtfulRow]
 
@@ -57,7 +96,24 @@ def make_changes(content: ReportContent) -> ChangeSection | None:
         for event, words in WORDS.items()
         if event in found
     ]
-    return ChangeSection(rows, [_make_row(one) for one in _find_least_sure(content.events)])
+    balance = explain_count(content.events).words()
+    return ChangeSection(
+        balance, rows, [_make_row(one) for one in _find_least_sure(content.events)]
+    )
+
+
+def explain_count(events: pl.DataFrame) -> CountChange:
+    """Return why the number of entities has changed; the terms add up to the difference.
+
+    An earlier entity that is in p later ones is p - 1 more by a split, a later one with records of
+    q earlier ones is q - 1 fewer by a merger.
+    """
+    found = dict(events["event"].value_counts().iter_rows())
+    known = events.filter(~pl.col("event").is_in(["created", "removed"]))["from_entities"]
+    n_parts, n_earlier = int(known.list.len().sum()), known.explode().n_unique()
+    return CountChange(
+        found.get("created", 0), found.get("removed", 0), n_parts - n_earlier, n_parts - known.len()
+    )
 
 
 def _find_least_sure(events: pl.DataFrame) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ import polars as pl
 
 from kolchin.errors import DataError
 from kolchin.files import replace_whole
-from kolchin.report.sections.changes import WORDS
+from kolchin.report.sections.changes import WORDS, explain_count
 from kolchin.resolution.results.events import (
     Groupings,
     find_moved_records,
@@ -76,8 +76,8 @@ class Changes:
 
     def __str__(self) -> str:
         (were, are), (had, have) = self.n_entities, self.n_records
-        lines = [f"{were:,} entities of {had:,} records became {are:,} of {have:,}.", ""]
-        lines += describe_event(self.events).split("\n")
+        lines = [f"{were:,} entities of {had:,} records became {are:,} of {have:,}."]
+        lines += describe_change(self.events).split("\n")
         lines += ["", f"{self.moved.height:,} records moved to another entity."]
         if self.surprising:
             lines += ["", "The most surprising changes:"]
@@ -91,10 +91,10 @@ def _count_events(events: pl.DataFrame) -> dict[str, int]:
     return {event: int(found.get(event, 0)) for event in WORDS}
 
 
-def describe_event(events: pl.DataFrame) -> str:
-    """Write how many entities each event has, a line each."""
+def describe_change(events: pl.DataFrame) -> str:
+    """Say why there are more entities or fewer, and how many each event has, a line each."""
     rows = [(event, f"{n:,}", WORDS[event]) for event, n in _count_events(events).items() if n]
-    return write_table(rows, right=[1])
+    return f"{explain_count(events).words()}\n\n{write_table(rows, right=[1])}"
 
 
 def _write_evidence(explanation: Explanation) -> list[str]:
