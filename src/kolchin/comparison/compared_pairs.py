@@ -72,6 +72,11 @@ class PairParts:
         store = self.places[0].store
         return work if work is not None and work.store == store else Workplace(Here(), store)
 
+    def delete(self) -> None:
+        """Take all parts out of their store."""
+        for place in self.places:
+            place.store.delete(place.pairs, place.which)
+
     def __iter__(self) -> Iterator[PairPart]:
         return (place.get() for place in self.places)
 

@@ -175,20 +175,20 @@ class RangeResult(NamedTuple):
 
 
 def compare_candidates(
-    work: Workplace, candidates: CandidatePairs, tools: ComparisonTools
+    work: Workplace, candidates: CandidatePairs, tools: ComparisonTools, first_number: int = 0
 ) -> ComparisonResult:
-    """Compare all candidates; what was found by keys is deleted."""
+    """Compare all candidates; portions are numbered on from ``first_number``."""
     if not work.is_here:
         _check_sendable(tools.comparing)
     n_records = tools.codes[0].size
     bounds = np.append(np.arange(0, n_records, RECORDS_A_PORTION), n_records)
     portions = [
         RecordRange(work.store, candidates.found, n_records, int(first), int(last), number)
-        for number, (first, last) in enumerate(itertools.pairwise(bounds))
+        for number, (first, last) in enumerate(itertools.pairwise(bounds), first_number)
     ]
     work.store.put(TOOLS, tools)
     work.run(_compare_range, portions)
-    work.store.delete(TOOLS, *candidates.names)
+    work.store.delete(TOOLS)
     levels, bands, counts, numbers = _number_outcomes(portions)
     work.run(_renumber, list(zip(portions, numbers, strict=True)))
     work.store.delete(*(one.own for one in portions))

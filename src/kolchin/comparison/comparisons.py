@@ -8,9 +8,19 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kolchin.comparison.blocking.blocked_pairs import CandidatePairs, find_candidates
+from kolchin.comparison.blocking.blocked_pairs import (
+    FEWEST,
+    PAIRS_A_RECORD,
+    CandidatePairs,
+    find_candidates,
+)
+from kolchin.comparison.blocking.completing_pairs import (
+    FOUND_BY,
+    find_completing_pairs,
+    tell_clear_agreement,
+)
 from kolchin.comparison.blocking.missed_links import estimate_missed_share, find_likely_links
-from kolchin.comparison.blocking.pair_budget import KeyUse
+from kolchin.comparison.blocking.pair_budget import FoundPairs, KeyUse
 from kolchin.comparison.compared_pairs import PairParts
 from kolchin.comparison.comparing import (
     ComparisonResult,
@@ -44,6 +54,9 @@ from kolchin.comparison.levels.swapped_values import (
 from kolchin.records import Records
 from kolchin.records.fields.declarations import Field
 from kolchin.workplace import Workplace, work_here
+
+COMPLETING = "completing-pairs"
+"""The name of pairs that complete groups, in the store."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -244,8 +257,40 @@ def compare(
     bands = add_companion_bands([bands_among(one, possible) for one in used], companions)
     tools = prepare_tools(used, couples, bands, companions, candidates.n_pairs, possible)
     found = compare_candidates(work, candidates, tools)
-    rng = np.random.default_rng(seed)
-    return _assemble(used, candidates, tools, found, rng)
+    whole = _assemble(used, candidates, tools, found, np.random.default_rng(seed))
+    completed = _complete(work, candidates, whole)
+    if completed is not None:
+        tell(f"comparing {completed.n_pairs:,} candidate pairs, of large groups all")
+        again = compare_candidates(work, completed, tools, first_number=len(found.parts))
+        found.parts.delete()
+        whole = _assemble(used, completed, tools, again, np.random.default_rng(seed))
+        work.store.delete(COMPLETING)
+    work.store.delete(*candidates.names)
+    return whole
+
+
+def _complete(
+    work: Workplace, candidates: CandidatePairs, whole: Comparisons
+) -> CandidatePairs | None:
+    """Return the candidates with those that complete large groups, if there are many."""
+    if candidates.found is None:
+        return None
+    n_records, n_pairs = len(whole.shows), whole.report.n_pairs
+    bands = whole.band_u, whole.band_m
+    likely = find_likely_links(whole.outcomes, whole.outcome_bands, whole.u, *bands, n_records)
+    clear = tell_clear_agreement(whole.outcomes, likely, list(whole.agrees))
+    budget = max(FEWEST, PAIRS_A_RECORD * n_records)
+    more = find_completing_pairs(whole.parts, clear, whole.possible, n_records, budget)
+    if not more.size:
+        return None
+    work.store.put(COMPLETING, more)
+    used = KeyUse("of groups that are linked through others", more.size, 0, 0)
+    completing = (FoundPairs(used, (COMPLETING,), False),) * FOUND_BY
+    return candidates._replace(
+        n_pairs=n_pairs + more.size,
+        found=(*candidates.found, *completing),
+        keys=(*candidates.keys, used),
+    )
 
 
 def _say_nothing(words: str) -> None:

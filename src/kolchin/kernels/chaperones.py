@@ -32,6 +32,9 @@ LARGEST_TABULATED = 256
 LARGEST_WHOLE = 64
 """Moves on more records in two clusters are made in proportion to one over their cost."""
 
+MOVES_IN_RING = 8.0
+"""About so many moves on neighbours in a ring are made on one cluster, at most."""
+
 
 @lean
 def gather(
@@ -89,6 +92,7 @@ def several_records(
     within: Int64s,
     partition: Partition,
     scratch: Scratch,
+    in_rings: bool,
 ) -> bool:
     """Make the move on any two clusters of the shard, none if they reach outside.
 
@@ -97,6 +101,9 @@ def several_records(
     n_members, together = gather(partition.following, within, i, j, scratch.members, scratch.side)
     if n_members <= 0:
         return n_members == 0
+    # Each record of a cluster is asked in turn: a few moves on a large one are enough.
+    if in_rings and rng.random() * n_members >= MOVES_IN_RING:
+        return True
     # A move leaves S as it is, so how often it is made may depend on how large S is.
     if n_members > LARGEST_WHOLE:
         share = LARGEST_WHOLE / n_members
@@ -224,7 +231,7 @@ def make_moves(
         else:
             in_range = False
         fits = in_range or several_records(
-            rng, i, j, data, evidence, weights, pairs.within, partition, scratch
+            rng, i, j, data, evidence, weights, pairs.within, partition, scratch, in_rings
         )
         if not fits and not in_rings:
             partition.pending[0], partition.pending[1] = i, j

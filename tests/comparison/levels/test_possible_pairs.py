@@ -107,7 +107,9 @@ def test_chance_is_that_of_possible_pairs():
     found = Coincidences.of(compared, Exemplar.fit(compared).bands)
     assert found.agreeing[1].sum() == pytest.approx(60)
     assert found.agreeing[0].sum() == pytest.approx(60)
-    u, _ = found.chances([np.zeros(one.size) for one in found.agreeing], np.zeros(2), unseen=False)
+    u, _ = found.estimate_chances(
+        [np.zeros(one.size) for one in found.agreeing], np.zeros(2), unseen=False
+    )
     assert u[1][0] == pytest.approx(1 / 60, rel=0.1)
 
 
