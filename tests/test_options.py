@@ -1,6 +1,8 @@
 """Settings are called as the user calls them: options in a shell, parameters in Python."""
 
+import inspect
 import re
+import threading
 from pathlib import Path
 
 import pytest
@@ -8,11 +10,11 @@ from typer.testing import CliRunner
 
 import kolchin as kp
 from kolchin.cli import app
-from kolchin.options import command_line, option
+from kolchin.options import CALLS, command, command_line, option
 
 SOURCE = Path(kp.__file__).parent
 SPOKEN_IN_SHELLS_ALONE = {"options.py", "column_renames.py"}
-OTHERS = {"cli", "review"}  # of the command line
+OTHERS = {"cli"}
 
 
 def test_names_depend_on_where_the_user_is():
@@ -48,6 +50,41 @@ def test_no_message_of_python_has_an_option_of_the_command_line():
     ]
     assert found == []
     assert names_an_option('"allow it more time (--time-limit)."')
+
+
+def names_a_command(line: str) -> bool:
+    """Tell whether a line of source tells a user to type a command."""
+    return bool(re.search(r"'kolchin [a-z]|“kolchin [a-z]", line))
+
+
+def test_no_message_of_python_has_a_command():
+    found = [
+        (str(path.relative_to(SOURCE)), line.strip())
+        for path in sorted(SOURCE.rglob("*.py"))
+        if path.name not in SPOKEN_IN_SHELLS_ALONE and OTHERS.isdisjoint(path.parts)
+        for line in path.read_text().splitlines()
+        if names_a_command(line) and "#" not in line
+    ]
+    assert found == []
+    assert names_a_command("f\"'kolchin resume' goes on\"")
+
+
+def test_what_python_has_for_a_command_is_there():
+    called = {call.partition("(")[0] for call in CALLS.values() if "(" in call}
+    for name in called:
+        home, method = name.split(".")
+        assert callable(getattr(kp if home == "kolchin" else kp.Result, method))
+    assert "fields" in inspect.signature(kp.resolve).parameters
+
+
+def test_all_threads_of_a_command_are_in_the_shell():
+    told = []
+    with command_line():
+        thread = threading.Thread(target=lambda: told.append(command("entity")))
+        thread.start()
+        thread.join()
+    assert told == ["'kolchin entity'"]
+    assert command("entity") == "result.entity(number)"
 
 
 @pytest.mark.parametrize("table", [[], [1, 2], ()])

@@ -135,7 +135,7 @@ def test_updates_follow_each_other(people, before, monkeypatch):
     one = before.update(table[N_OLD:575])
     two = one.update(table[575:])
     monkeypatch.setattr("kolchin.resolution.results.due.MUCH_NEW", 0.05)
-    assert not [note for note in one.notes if "'kolchin resume'" in note]
+    assert not [note for note in one.notes if "kolchin.resume(directory)" in note]
     assert [note for note in two.notes if note.startswith("8% of the records were added")]
     assert two.evaluate(truth)["point_estimate"]["f1"] > 0.98
     assert two.first_free >= one.first_free >= before.first_free
@@ -175,7 +175,7 @@ def test_when_parameters_are_due_is_said(people, before):
     assert before.update(new).due == []
     (note,) = before.update(new.with_columns(city=pl.lit("Xanadu"))).due
     assert "100% of the added values of 'city' are new to the table, " in note
-    assert "'kolchin resume'" in note
+    assert "kolchin.resume(directory)" in note
     again = people[0][:50].with_columns(rec_id=pl.int_range(9000, 9050), phone=pl.lit("0"))
     (note,) = before.update(again).due
     assert "'phone' differs in" in note

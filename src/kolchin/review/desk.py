@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from kolchin.errors import DataError
+from kolchin.options import command
 from kolchin.review.answers_file import (
     DIFFERENT,
     FILE,
@@ -84,7 +85,7 @@ class ReviewDesk:
     def count(self) -> dict[str, Any]:
         """Let the run be conditioned on all answers so far; that goes on beside questions."""
         if self.counting is None:
-            raise DataError("These answers cannot be counted from here: use 'kolchin resume'.")
+            raise DataError(f"These answers cannot be counted from here: use {command('resume')}.")
         self.counting.begin()
         return self.state()
 

@@ -10,6 +10,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from kolchin.errors import DataError, KolchinError, MissingExtraError
+from kolchin.options import option
 from kolchin.review.desk import ReviewDesk
 
 if TYPE_CHECKING:
@@ -220,6 +221,6 @@ def _bind_socket(port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         found.close()
         raise DataError(
-            f"Port {port} cannot be used: {error}. Name another with --port, or none."
+            f"Port {port} cannot be used: {error}. Name another with {option('port')}, or none."
         ) from error
     return found

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kolchin.options import command
 from kolchin.posterior.convergence import ESS_BOUND, RHAT_BOUND
 from kolchin.report.report_content import ENTITY_COUNT_NAMES, ReportContent
 from kolchin.report.wording import is_number, write_count, write_decimals, write_text
@@ -133,7 +134,7 @@ def _describe_worth(ess: float | None) -> str:
 
 def _write_advice(rhat: float | None, ess: float | None) -> list[str]:
     advice = [
-        "Draw more: “kolchin resume” with the run's directory goes on where this run stopped; "
+        f"Draw more: {command('resume')} goes on where a run that was kept stopped; "
         "nothing is lost. Twice as many draws is a sensible next step.",
     ]
     if rhat is not None and rhat >= RHAT_BOUND:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from kolchin.comparison import Comparisons
 from kolchin.comparison.distinct_rows import find_distinct_rows
-from kolchin.options import option
+from kolchin.options import command, option
 from kolchin.posterior import Posterior
 from kolchin.records import Records
 from kolchin.report.wording import NOT_CONVERGED
@@ -151,7 +151,7 @@ def find_families(
                 f"Records that were put together differ altogether in {column} "
                 f"{100 * chance:.0f} times of 100, though {column} tells much. They may be "
                 "families of things that are alike (the models of a product line, a household), "
-                "not entities: look at some ('kolchin entity')."
+                f"not entities: look at some ({command('entity')})."
                 + ("" if one_per_source else FAMILIES_ADVICE.format(option("one_per_source")))
             ]
     return []
@@ -180,7 +180,8 @@ def _describe_nothing_found(summary: Mapping[str, Any], weak: Sequence[str] = ()
     return [
         "No two records were linked. The fields could tell a link: either there are no duplicates, "
         "or they differ in too much. If you know two that are the same, ask why they were not "
-        "linked ('kolchin explain'); add columns, or change what they are ('kolchin fields')."
+        f"linked ({command('explain')}); add columns, or change what they are "
+        f"({command('fields')})."
     ]
 
 
@@ -192,7 +193,7 @@ def _describe_collapse(summary: Mapping[str, Any], labels: NDArray[np.int64]) ->
     return [
         f"One entity has {largest:,} of the {n_records:,} records. That is rarely true: the fields "
         "probably tell too little, or are much alike for records that are different. Look at it "
-        "('kolchin entity'), add columns, or change what they are ('kolchin fields')."
+        f"({command('entity')}), add columns, or change what they are ({command('fields')})."
     ]
 
 
@@ -237,7 +238,8 @@ def _describe_equal_apart(records: Records, labels: NDArray[np.int64]) -> list[s
     return [
         f"{apart:,} {what} of records that are equal in every field {verb} listed as different "
         "entities: such values coincide by chance too often to be sure. "
-        "Columns that tell more, if there are any, settle it ('kolchin fields' shows what is used)."
+        f"Columns that tell more, if there are any, settle it ({command('fields')} says "
+        "what is used)."
     ]
 
 

@@ -8,6 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kolchin.comparison import Comparisons
+from kolchin.options import command
 from kolchin.resolution.running.grown_models import find_base_rows
 from kolchin.resolution.tables.input_table import InputTable
 
@@ -35,7 +36,7 @@ def due_notes(given: InputTable, links: pl.DataFrame, comparisons: Comparisons |
     if not reasons:
         return []
     return [
-        f"{'; '.join(reasons)}: 'kolchin resume' of the run's directory draws the parameters "
+        f"{'; '.join(reasons)}: {command('resume')} draws the parameters of the run "
         "again, with all records."
     ]
 

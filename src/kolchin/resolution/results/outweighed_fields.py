@@ -4,6 +4,7 @@ import numpy as np
 
 from kolchin.likelihoods import Exemplar
 from kolchin.model import Model
+from kolchin.options import command
 
 
 def find_most_bits(model: Model) -> float | None:
@@ -24,5 +25,5 @@ def describe_too_weak(model: Model) -> list[str]:
     return [
         f"These columns say at most {max(most, 0.0):.0f} bits for a pair; one in "
         f"{model.n_records:,} needs {needed:.0f}. They cannot tell links from coincidence: add "
-        "columns, or change what they are ('kolchin fields')."
+        f"columns, or change what they are ({command('fields')})."
     ]

@@ -15,6 +15,7 @@ from kolchin.evaluation import encode, write_as_numbers
 from kolchin.files import replace_whole
 from kolchin.likelihoods import Exemplar
 from kolchin.model import Model
+from kolchin.options import command
 from kolchin.parameters import FloatArray, IntArray
 from kolchin.partitions import Certain, Labels
 from kolchin.posterior import Posterior
@@ -93,7 +94,8 @@ class Result:
         asked, header = directory.read_asked(), directory.header()
         if not any(directory.posterior.glob("draws-*.npz")):
             raise DataError(
-                f"The run in {path} has no draws yet. 'kolchin resume {path}' goes on with it."
+                f"The run in {path} has no draws yet. {command('resume', Path(path))} goes on "
+                "with it."
             )
         seconds = {**asked["seconds"], "sampling": header["seconds"]}
         return cls(

@@ -14,7 +14,6 @@ import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ from numpy.typing import NDArray
 from kolchin.errors import DataError, SamplerError
 from kolchin.files import replace_whole
 from kolchin.likelihoods import Exemplar, Likelihood
-from kolchin.options import option
+from kolchin.options import command, option
 from kolchin.posterior import Posterior
 from kolchin.posterior.draws_on_disk import name_part, save, write_arrays
 from kolchin.posterior.recorder import collect_posterior
@@ -69,8 +68,8 @@ class RunDirectory:
 
     @property
     def _resuming(self) -> str:
-        """The command that goes on with the run, as a shell takes it."""
-        return f"'kolchin resume {quote(str(self.path))}'"
+        """What goes on with the run."""
+        return command("resume", self.path)
 
     def check_free(self, overwrite: bool) -> None:
         """Refuse a directory with results in it, unless they may go."""
@@ -131,7 +130,7 @@ class RunDirectory:
         """Read what was asked for."""
         path = self.posterior / "run.json"
         if not path.exists():
-            raise DataError(f"There is no run in {self.path}. Start one with 'kolchin resolve'.")
+            raise DataError(f"There is no run in {self.path}. Start one with {command('resolve')}.")
         try:
             data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         except ValueError as error:

@@ -4,11 +4,11 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from shlex import quote
 
 import polars as pl
 
 from kolchin.model import Model
+from kolchin.options import command
 from kolchin.posterior import Posterior
 from kolchin.posterior.episodes import make_plain
 from kolchin.resolution.results.events import list_events
@@ -122,8 +122,7 @@ class Session:
         where = (
             ""
             if self.directory is None
-            else " The chains are kept: "
-            f"'kolchin resume {quote(str(self.directory.path))}' goes on."
+            else f" The chains are kept: {command('resume', self.directory.path)} goes on."
         )
         raise KeyboardInterrupt(f"Sampling ended during warm-up, before the first draw.{where}")
 
