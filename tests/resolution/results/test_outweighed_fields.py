@@ -35,6 +35,18 @@ def test_nothing_is_told_where_a_pair_can_be_a_link():
     assert find_most_bits(model) > np.log2(300)
 
 
+def test_columns_of_which_no_values_are_alike_are_not_called_weak():
+    rng = np.random.default_rng(4)
+    letters = list("abcdefghijklmnopqrstuvwxyz")
+    table = {
+        name: ["".join(rng.choice(letters, 9)) for _ in range(80)]
+        for name in ("first", "last", "town")
+    }
+    records = kp.Records.from_table(table, fields=[kp.Text(name) for name in table])
+    model = kp.Model(records, likelihood=kp.compare(records))
+    assert describe_too_weak(model) == []
+
+
 def test_categories_alone_have_no_bits_to_tell():
     records = kp.Records.from_table({"sex": ["f", "m", "f"]}, fields=["sex"])
     assert find_most_bits(kp.Model(records)) is None
