@@ -179,7 +179,7 @@ def test_differences_beyond_what_is_shown_count():
     ("given", "words"),
     [
         ({"rhat": 1.002, "ess": 900.0, "converged": True}, ["The result is stable", "runs agree"]),
-        ({"rhat": 1.3, "ess": 900.0, "converged": False}, ["do not agree", "kolchin resume"]),
+        ({"rhat": 1.3, "ess": 900.0, "converged": False}, ["do not agree", "kolchin.resume"]),
         ({"rhat": 1.002, "ess": 90.0, "converged": False}, ["worth 90", "more draws are all"]),
         ({"rhat": None, "ess": None, "converged": False}, ["too few draws to tell"]),
         ({"quantities": {"delta": {"rhat": 1.234, "ess": None}}}, ["delta 1.234 –"]),
@@ -417,8 +417,8 @@ def test_groups_are_shown_with_their_differences_marked():
         }
     )
     content = dataclasses.replace(tiny(), entities=entities, values=texts(table))
-    doubtful, largest = groups.make_shelves(content)
-    assert (doubtful.title, largest.title) == ("Least sure", "Largest")
+    (doubtful,) = groups.make_shelves(content)
+    assert doubtful.title == "Least sure"
     (group,) = doubtful.groups
     assert (group.size, group.confidence, group.differing) == ("3", "70%", "name")
     first, second, _ = group.records
@@ -426,8 +426,26 @@ def test_groups_are_shown_with_their_differences_marked():
     assert not any(piece.differs for piece in second.cells[0].pieces)
     assert second.cells[1].pieces == []
     page = Page(render(content))
-    assert len(page.with_class("group")) == 2
+    assert len(page.with_class("group")) == 1
     assert "Entity 0: 3 records" in page.text
+
+
+def test_no_group_is_called_the_largest_where_all_have_as_many_records():
+    entities = pl.DataFrame(
+        {"record": list("abcdefg"), "entity": [0, 0, 1, 1, 2, 2, 2], "confidence": [1.0] * 7}
+    )
+    table = texts({"name": ["Jon"] * 7})
+    for kept, shelves in ((7, ["Sure", "Largest"]), (4, ["Sure"])):
+        some = entities.head(kept).with_columns(entity_size=pl.len().over("entity"))
+        rows = texts({"name": table.rows(range(kept))["name"]})
+        content = dataclasses.replace(tiny(), entities=some, values=rows)
+        assert [shelf.title for shelf in groups.make_shelves(content)] == shelves
+
+
+def test_notes_begin_with_a_capital():
+    assert "Records are named" in render(
+        dataclasses.replace(tiny(), notes=["records are named by 'id'."])
+    )
 
 
 def test_of_a_large_group_some_records_are_shown():

@@ -46,7 +46,7 @@ def render_page(content: ReportContent) -> str:
         .get_template("report.html")
         .render(
             title=write_text(content.title, 200),
-            notes=[write_text(note, 1000) for note in content.notes],
+            notes=[write_text(note[:1].upper() + note[1:], 1000) for note in content.notes],
             cautions=_list_cautions(content),
             headline=headline.make_headline(content),
             sizes=rows["sizes"],

@@ -66,7 +66,9 @@ def make_shelves(content: ReportContent) -> list[GroupShelf]:
     )
     if not known.height:
         return []
-    largest = known.sort(pl.col("row").list.len(), descending=True, maintain_order=True)
+    size = pl.col("row").list.len()
+    # Where all groups have as many records, none is the largest.
+    largest = known.filter(size.max() > size.min()).sort(size, descending=True, maintain_order=True)
     sure = known.filter(pl.col("confidence") >= SURE_FROM)
     doubtful = known.filter(pl.col("confidence") < SURE_FROM).sort("confidence", "entity")
     sample = sure.sample(min(SURE, sure.height), seed=SAMPLE_SEED).sort("entity")
