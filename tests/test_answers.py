@@ -92,6 +92,15 @@ def test_all_contradictions_are_named_together():
     ]
 
 
+def test_very_many_contradictions_are_named_to_the_last():
+    said = [(2 * k, 2 * k + 1, answer) for k in range(200) for answer in ("same", "different")]
+    with pytest.raises(kp.ModelError) as caught:
+        kp.Model(Records.from_codes(np.zeros((400, 1), dtype=int)), answers=said)
+    for k in range(200):
+        assert f"{2 * k} and {2 * k + 1}" in str(caught.value)
+    assert str(caught.value).count("\n") == 20
+
+
 def test_uncertain_answers_never_contradict():
     said = (0, 1, "same"), (0, 1, "different", 0.01), (1, 2, "same"), (0, 2, "different", 0.1)
     assert find_contradictions(of(*said), NO_SOURCES) == []

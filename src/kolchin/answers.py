@@ -8,7 +8,7 @@ is a constraint. Answers are independent of each other.
 
 import hashlib
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -246,25 +246,35 @@ def describe_rate_fault(error: Any) -> str:
 def find_contradictions(
     answers: Answers, sources: Sources, name: Callable[[int], str] = str
 ) -> list[str]:
-    """Name all certain answers that cannot hold together, and those that sources forbid."""
+    """Name all certain answers that cannot hold together, and those that sources forbid.
+
+    Of very many, some are told in full and all others in one sentence, so that none is lost.
+    """
+    found = list(_list_contradictions(answers, sources, name))
+    if len(found) <= MOST_FAULTS:
+        return [fault for _, _, fault in found]
+    rest = "; ".join(f"{name(i)} and {name(j)}" for i, j, _ in found[MOST_FAULTS - 1 :])
+    said = [fault for _, _, fault in found[: MOST_FAULTS - 1]]
+    return [*said, f"In the same way the answers cannot hold about {rest}."]
+
+
+def _list_contradictions(
+    answers: Answers, sources: Sources, name: Callable[[int], str]
+) -> Iterator[tuple[int, int, str]]:
+    """Yield pairs of which certain answers cannot hold, and why."""
     groups, pairs = answers.groups, answers.pairs
     both = np.isneginf(answers.log_together) & np.isneginf(answers.log_apart)
-    faults = [
-        f"{name(i)} and {name(j)} are said to be the same and to be different."
-        for i, j in pairs[both].tolist()
-    ]
+    for i, j in pairs[both].tolist():
+        yield i, j, f"{name(i)} and {name(j)} are said to be the same and to be different."
     apart = pairs[np.isneginf(answers.log_together) & ~both]
     for i, j in apart[groups[apart[:, 0]] == groups[apart[:, 1]]].tolist():
         way = " and ".join(
             f"{name(a)} = {name(b)}" for a, b in _find_way(answers.tied.tolist(), i, j)
         )
-        faults.append(f"{name(i)} and {name(j)} are different, but the same by {way}.")
+        yield i, j, f"{name(i)} and {name(j)} are different, but the same by {way}."
     for i, j in _find_same_source(groups, sources):
-        faults.append(
-            f"{name(i)} and {name(j)} are of one source, which has no two records of one entity, "
-            "but are said to be the same."
-        )
-    return faults
+        why = "are of one source, which has no two records of one entity, but are said to be"
+        yield i, j, f"{name(i)} and {name(j)} {why} the same."
 
 
 def _find_same_source(groups: IntArray, sources: Sources) -> list[tuple[int, int]]:

@@ -1,9 +1,15 @@
 """Questions, answers, undo, the server's borders, and labels of other tools."""
 
+import dataclasses
 import json
 import multiprocessing
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import httpx
+import numpy as np
 import polars as pl
 import pytest
 from runs import content_in, desk_in, write_many
@@ -13,8 +19,9 @@ from kolchin.records.columns.column_texts import Texts
 from kolchin.review.answers_file import Answer, AnswersFile, find_latest, make_pair, read_clock
 from kolchin.review.desk import ReviewDesk
 from kolchin.review.other_labels import read_labels
-from kolchin.review.queues import make_again_questions, make_pair_questions
+from kolchin.review.queues import FIRST_OF_A_KIND, make_again_questions, make_pair_questions
 from kolchin.review.rates import estimate_rate
+from kolchin.review.review_content import QuestionKind
 from kolchin.review.server import ReviewServer
 
 
@@ -29,6 +36,23 @@ def test_worth_is_what_an_answer_is_expected_to_change(desk):
         assert question.records == pytest.approx(0.4 * 2)
         assert question.links == pytest.approx(0.4)
     assert (group.probability, group.records, group.links) == pytest.approx((0.8, 0.2, 0.4))
+
+
+def test_questions_on_which_many_pairs_hang_come_first(tmp_path):
+    """A few pairs of each, with what hangs on it; then all others, those that change most first."""
+    content = content_in(tmp_path, 12)
+    assert content.pairs["probability"].to_list()[3:12] == pytest.approx([0.4] * 9)
+    hanging = QuestionKind(
+        "are two that differ in the name one? 9 pairs hang on it", np.arange(3, 12)
+    )
+    usual = [one.rows for one in make_pair_questions(content)]
+    asked = make_pair_questions(dataclasses.replace(content, kinds=(hanging,)))
+    rows = [tuple(pair) for pair in content.pairs.select("record_a", "record_b").rows()]
+    assert [one.rows for one in asked[:FIRST_OF_A_KIND]] == rows[3 : 3 + FIRST_OF_A_KIND]
+    assert {one.why for one in asked[:FIRST_OF_A_KIND]} == {hanging.sentence}
+    assert {one.why for one in asked[FIRST_OF_A_KIND:]} == {""}
+    assert usual[:FIRST_OF_A_KIND] == rows[:FIRST_OF_A_KIND]
+    assert sorted(usual) == sorted(one.rows for one in asked)
 
 
 def test_probabilities_are_hidden_until_answered(desk):
@@ -123,6 +147,34 @@ def test_two_writers_lose_nothing(tmp_path):
         worker.join()
     assert len(find_latest(AnswersFile(path).read())) == 100
     assert path.read_text().startswith("record_a,record_b,answer,reviewer,time,queue\n")
+
+
+SERVES = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from runs import desk_in
+from kolchin.review.server import ReviewServer
+served = ReviewServer(desk_in(Path(sys.argv[2])))
+print(served.address, flush=True)
+served.wait()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no SIGKILL on this system")
+def test_a_server_that_is_killed_loses_nothing(tmp_path):
+    """What the page has been told is on the disk, and a new server goes on behind it."""
+    words = [sys.executable, "-c", SERVES, str(Path(__file__).parent), str(tmp_path)]
+    for number in range(2):
+        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+            address = process.stdout.readline().strip()
+            (pairs, _) = httpx.get(f"{address}api/state").json()["queues"]
+            assert (pairs["answered"], pairs["next"]) == (number, number)
+            said = {"queue": "pairs", "number": number, "answer": "same"}
+            assert httpx.post(f"{address}api/answer", json=said).json()["next"] == number + 1
+            process.kill()
+        assert process.returncode != 0
+        assert len(lines(tmp_path)) == number + 1
 
 
 def test_half_a_line_costs_only_itself(tmp_path):
