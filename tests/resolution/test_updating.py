@@ -83,6 +83,22 @@ def test_records_are_changed_and_taken_out(people, before):
     assert set(after.events["event"]) & {"removed", "shrank"}
 
 
+def test_records_only_go(people, before, tmp_path):
+    gone = [str(name) for name in people[0]["rec_id"][:2]]
+    after = before.update(delete=gone)
+    assert after.entities["record"].to_list() == people[0]["rec_id"][2:N_OLD].to_list()
+    (tmp_path / "gone.csv").write_text("\n".join(["record", *gone]))
+    arguments = ["add", str(before.directory), "--out", str(tmp_path / "new"), "--quiet"]
+    said = CliRunner().invoke(app, [*arguments, "--delete", str(tmp_path / "gone.csv")])
+    assert said.exit_code == 0, said.output
+    assert kp.Result.load(tmp_path / "new").entities.equals(after.entities)
+    said = CliRunner().invoke(app, arguments)
+    assert said.exit_code == 2
+    assert "Name a file of new records" in said.output
+    with pytest.raises(DataError, match="Got NoneType"):
+        before.update()
+
+
 def test_changed_rows_keep_what_the_file_has_no_column_for(people, before):
     table, _ = people
     rows = table[:2].select("city", "rec_id").with_columns(city=pl.lit("Newtown"))

@@ -8,14 +8,18 @@ import typer
 
 from kolchin.cli.application import keep_resumable, say
 from kolchin.cli.arguments import Cores, Directory, Quiet
+from kolchin.errors import DataError
 
 
 def add(
     directory: Directory,
     rows: Annotated[
-        str,
-        typer.Argument(help="New records: a file, or a database as in resolve.", metavar="NEW"),
-    ],
+        str | None,
+        typer.Argument(
+            help="New records: a file, or a database as in resolve; none where records only go.",
+            metavar="[NEW]",
+        ),
+    ] = None,
     name: Annotated[str | None, typer.Option("--table", help="The table of a database.")] = None,
     query: Annotated[str | None, typer.Option(help="A SELECT that a database answers.")] = None,
     out: Annotated[
@@ -43,6 +47,8 @@ def add(
     from kolchin import resolution
     from kolchin.resolution.results.result_differences import describe_change
 
+    if rows is None and delete is None:
+        raise DataError("Name a file of new records, or with --delete one of those that go.")
     where = out or directory
     had_golden = (directory / "golden.csv").exists()
     with keep_resumable(where):

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 def update(
     result: "Result",
-    rows: Any,
+    rows: Any = None,
     *,
     table: str | None = None,
     query: str | None = None,
@@ -157,7 +157,7 @@ def _keep(
 
 def add(
     path: Path,
-    rows: Any,
+    rows: Any = None,
     *,
     table: str | None = None,
     query: str | None = None,

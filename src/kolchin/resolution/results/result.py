@@ -352,7 +352,7 @@ class Result:
 
     def update(
         self,
-        rows: Any,
+        rows: Any = None,
         *,
         table: str | None = None,
         query: str | None = None,
@@ -372,7 +372,8 @@ class Result:
         Parameters
         ----------
         rows
-            New records, in whatever form :func:`kolchin.resolve` takes a table.
+            New records, in whatever form :func:`kolchin.resolve` takes a table; none where records
+            only go.
         table, query
             Of a database, the table to read, or a SELECT.
         key

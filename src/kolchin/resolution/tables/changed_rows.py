@@ -41,18 +41,28 @@ def change_table(given: InputTable, asked: ChangeRequest) -> ChangedTable:
     """Put the rows that stay and the new ones together; all faults are told in one message."""
     findings = FaultsAndNotes()
     _check_named(given, asked.key, findings)
-    content, title = open_source(asked.rows, asked.table, asked.query)
-    read = open_table(content, findings, None)
-    findings.stop_on_faults()
-    assert read is not None
-    new = _fit_columns(given, read[0].texts().frame(), title, findings)
+    read, title = _read_rows(given, asked, findings)
+    new = _fit_columns(given, read, title, findings)
     ids = _read_new_ids(given, new, title, findings)
     findings.stop_on_faults()
-    lacking = [name for name in given.texts.columns if name not in read[0].texts().columns]
+    lacking = [name for name in given.texts.columns if name not in read.columns]
     new = _keep_known_values(given, new, ids, lacking)
     stays = _mark_staying(given, ids, asked, findings)
     findings.stop_on_faults()
     return _join_rows(given, new, ids, stays, title, tuple(findings.notes))
+
+
+def _read_rows(
+    given: InputTable, asked: ChangeRequest, findings: FaultsAndNotes
+) -> tuple[pl.DataFrame, str]:
+    """Return the new rows as text, and what to call them; none if records only go."""
+    if asked.rows is None and asked.delete is not None:
+        return given.texts.frame().clear(), given.title
+    content, title = open_source(asked.rows, asked.table, asked.query)
+    read = open_table(content, findings, None)
+    findings.stop_on_faults()
+    assert read is not None
+    return read[0].texts().frame(), title
 
 
 def _check_named(given: InputTable, key: str | None, findings: FaultsAndNotes) -> None:
