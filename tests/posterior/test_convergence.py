@@ -51,6 +51,21 @@ def test_numbers_are_those_of_arviz(shift, n_draws, change):
     assert tail == pytest.approx(float(arviz.ess(values, method="tail", prob=(0.05, 0.95))))
 
 
+@pytest.mark.parametrize("keep", [-0.8, 0.0, 0.95])
+@pytest.mark.parametrize("n_chains", [1, 2, 5])
+def test_effective_sizes_are_those_of_arviz(n_chains, keep):
+    """However short chains are, and whatever ends the sum of their autocorrelations."""
+    rng, arviz = np.random.default_rng(3), _import_arviz()
+    for n_draws in range(4, 60):
+        values = rng.normal(size=(n_chains, n_draws))
+        for t in range(1, n_draws):
+            values[:, t] += keep * values[:, t - 1]
+        if n_draws % 3 == 0:
+            values = np.round(values)
+        _, bulk, _ = measure_convergence(values)
+        assert bulk == pytest.approx(float(arviz.ess(values, method="bulk")))
+
+
 def test_a_single_chain_is_split():
     steady, drifting = autocorrelated(2, (1, 1000)), np.linspace(0, 1, 100)[None]
     assert measure_convergence(steady)[0] < 1.05

@@ -1,6 +1,6 @@
 """Whether the chains have converged, and how much the draws are worth.
 
-R-hat and effective sizes are those of ArviZ, rank-normalised (Vehtari, Gelman, Simpson, Carpenter,
+R-hat and effective sizes are as in ArviZ, rank-normalised (Vehtari, Gelman, Simpson, Carpenter,
 Bürkner 2021). They are completed where those are undefined: a quantity that never changes has
 R-hat 1 and as many effective draws as draws; chains that are stuck at different values have R-hat
 infinity and are worth one draw each; below four draws a chain nothing can be said (NaN).
@@ -14,6 +14,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from kolchin.posterior.effective_size import (
+    measure_effective_size,
+    measure_tail_size,
+    split_chains,
+)
 from kolchin.posterior.traces import TraceSource
 
 MONITORED = ("n_clusters", "singletons", "largest")
@@ -108,20 +113,13 @@ def measure_convergence(values: Draws) -> tuple[float, float, float]:
         return np.nan, np.nan, np.nan
     if np.ptp(values) == 0:
         return 1.0, float(values.size), float(values.size)
-    halves = _split_chains(values)
+    halves = split_chains(values)
     if np.all(np.ptp(halves, axis=1) == 0):
         stuck = float(np.unique(values).size if len(values) == 1 else len(values))
         return np.inf, stuck, stuck
-    arviz = _import_arviz()
     with np.errstate(all="ignore"):
-        bulk = float(arviz.ess(values, method="bulk"))
-        tail = float(arviz.ess(values, method="tail", prob=(0.05, 0.95)))
-        return _measure_rhat(halves), bulk, tail
-
-
-def _split_chains(values: Draws) -> Draws:
-    half = values.shape[1] // 2
-    return np.concatenate((values[:, :half], values[:, -half:]))
+        bulk = measure_effective_size(_normalise_ranks(halves))
+        return _measure_rhat(halves), bulk, measure_tail_size(values)
 
 
 def _measure_rhat(halves: Draws) -> float:
