@@ -111,6 +111,11 @@ def chance(before, after, *partitions):
     return dict(zip(found["entity"].to_list(), values.tolist(), strict=True))
 
 
+def test_what_is_no_result_is_told():
+    with pytest.raises(DataError, match=r"or the directories of runs\. Got int instead"):
+        kp.diff(3, 4)
+
+
 def test_events_are_as_probable_as_the_draws_have_them():
     merged = chance([0, 1, 2], [0, 0, 1], [[0, 1]], [[0, 1]], [[0, 1, 2]], [])
     assert merged == {0: 0.75, 1: 0.75}

@@ -99,6 +99,12 @@ def test_all_that_is_wrong_with_answers_is_told_together():
         assert words in str(caught.value)
 
 
+def test_what_is_no_pair_is_told():
+    table = {"name": ["Ann", "Anne", "Bob"], "born": [1970, 1970, 1981]}
+    with pytest.raises(kp.DataError, match=r"'same' must be pairs of ids.*Got 0 among them"):
+        kp.resolve(table, fields=["name", "born"], same=[0, 1], draws=2, progress=False)
+
+
 def test_contradictions_are_refused_by_name():
     said = {"same": [("p0", "p1"), ("p1", "p2")], "different": [("p0", "p2"), ("p0", "p1")]}
     with pytest.raises(kp.DataError) as caught:

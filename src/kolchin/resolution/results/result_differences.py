@@ -1,5 +1,6 @@
 """What changed between two results, matched by the ids of their records."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -154,7 +155,13 @@ def diff(before: Result | str | Path, after: Result | str | Path) -> Changes:
 
 
 def _load_result(given: Result | str | Path) -> Result:
-    return given if isinstance(given, Result) else Result.load(given)
+    if isinstance(given, Result):
+        return given
+    if not isinstance(given, str | os.PathLike):
+        raise DataError(
+            f"Results are compared, or the directories of runs. Got {type(given).__name__} instead."
+        )
+    return Result.load(Path(given))
 
 
 def _read_ids(result: Result) -> pl.Series:

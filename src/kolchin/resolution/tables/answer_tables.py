@@ -65,6 +65,13 @@ def _list_pairs(pairs: Any, answer: str, findings: FaultsAndNotes) -> list[Seque
         listed = list(pairs) if not hasattr(pairs, "columns") else None
         if listed is not None and all(_is_pair(one) for one in listed):
             return [tuple(one) for one in listed]
+        strange = [one for one in listed or () if not _is_pair(one) and not isinstance(one, dict)]
+        if strange:
+            findings.fault(
+                f"'{answer}' must be pairs of ids, such as [(1, 2), (3, 4)], or a table of them. "
+                f"Got {strange[0]!r} among them instead."
+            )
+            return []
     what = f"'{answer}' ({pairs})" if isinstance(pairs, str | os.PathLike) else f"'{answer}'"
     own = FaultsAndNotes()
     frame = read_table(pairs, None, own)
