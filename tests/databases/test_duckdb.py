@@ -1,6 +1,9 @@
 import datetime
 import sqlite3
 import sys
+from decimal import Decimal
+from types import SimpleNamespace
+from uuid import UUID
 
 import duckdb
 import polars as pl
@@ -98,6 +101,36 @@ def test_a_connection_of_any_driver_is_read():
     with pytest.raises(DataError, match=r"cannot be read: .*nothing"):
         read_database(connection, None, "SELECT a FROM nothing")
     connection.close()
+
+
+BORN = datetime.date(1990, 1, 2)
+
+
+class Cursor:
+    """What drivers of Python return of columns that are not plain."""
+
+    rows = (
+        (1, Decimal("1.50"), UUID(int=10), BORN, {"a": [1]}, ["x", "y"], datetime.time(1, 2)),
+        (2, None, None, None, None, None, None),
+    )
+
+    def execute(self, query):
+        self.description = [(name, *[None] * 6) for name in ("id", *"bcdefg")]
+
+    def fetchall(self):
+        return list(self.rows)
+
+    def close(self):
+        pass
+
+
+def test_values_that_are_objects_of_python_are_plain():
+    connection = Driver(SimpleNamespace(cursor=Cursor))
+    frame = read_database(connection, None, "SELECT 1")
+    assert frame.dtypes == [pl.Int64, pl.Float64, pl.String, pl.Date, *[pl.String] * 3]
+    key = "00000000-0000-0000-0000-00000000000a"
+    assert frame.row(0)[1:] == (1.5, key, BORN, '{"a": [1]}', '["x", "y"]', "01:02:00")
+    assert frame.row(1) == (2, *[None] * 6)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Values of databases as columns of the types that people expect."""
 
+import json
 from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Any
@@ -8,7 +9,7 @@ import polars as pl
 
 
 def convert_columns(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return a frame in plain types: decimals are numbers, bytes and times of day are text."""
+    """Return a frame in plain types: decimals are numbers; bytes, lists and others are text."""
     return pl.DataFrame([_convert_column(column) for column in frame.iter_columns()])
 
 
@@ -20,6 +21,9 @@ def _convert_column(column: pl.Series) -> pl.Series:
         return _convert_number(column, True)
     if kind == pl.Binary:
         made = [None if value is None else value.decode("utf-8", "replace") for value in column]
+        return pl.Series(column.name, made, dtype=pl.String)
+    if kind == pl.Object or kind.is_nested():  # such as UUIDs and JSON, by drivers of Python
+        made = [_convert_text(value) for value in column.to_list()]
         return pl.Series(column.name, made, dtype=pl.String)
     if isinstance(kind, pl.Categorical | pl.Enum) or kind in (pl.Time, pl.Duration, pl.Null):
         return column.cast(pl.String)
@@ -79,4 +83,6 @@ def _convert_times(values: Sequence[Any]) -> pl.Series | None:
 def _convert_text(value: Any) -> str | None:
     if value is None:
         return None
+    if isinstance(value, dict | list):
+        return json.dumps(value, default=str, ensure_ascii=False)
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
