@@ -55,6 +55,20 @@ def test_questions_on_which_many_pairs_hang_come_first(tmp_path):
     assert sorted(usual) == sorted(one.rows for one in asked)
 
 
+def test_of_one_entity_one_pair_is_asked_of_many_that_hang_on_a_question(tmp_path):
+    """As of twins with many records each, of whom every two differ in the first name."""
+    content = content_in(tmp_path, 12)
+    labels = content.labels.copy()
+    labels[2:8:2], labels[3:8:2] = 2, 3  # three pairs of the same two entities
+    content = dataclasses.replace(content, labels=labels)
+    hanging = QuestionKind("are two that differ in the name one?", np.arange(12))
+    (*asked,) = make_pair_questions(dataclasses.replace(content, kinds=(hanging,)))
+    rows = [one.rows for one in asked]
+    assert len(rows) == 10
+    assert len({*rows} & {(2, 3), (4, 5), (6, 7)}) == 1
+    assert len({one.why for one in asked[:FIRST_OF_A_KIND]}) == 1
+
+
 def test_probabilities_are_hidden_until_answered(desk):
     (shown,) = desk.questions("pairs", 0, 1)["questions"]
     assert shown["probability"] is None

@@ -7,7 +7,7 @@ question is the expected number of records whose entity would be another one.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -66,10 +66,16 @@ def make_pair_questions(content: ReviewContent) -> list[Question]:
         place: Question(PAIRS, (a, b), p, *worth.weigh_pair(a, b, p))
         for place, a, b, p in asked.iter_rows()
     }
-    told = dict(_ask_first_of_kinds(content, questions))
-    rest = [one for place, one in questions.items() if place not in told]
-    within = [one for one in rest if content.labels[one.rows[0]] != content.labels[one.rows[1]]]
-    return [*told.values(), *sorted(within, key=_make_order)]
+    told = _ask_first_of_kinds(content, questions)
+    known = {_find_entities(content, one) for one in told}
+    rest = (questions[place] for place in apart["place"].to_list())
+    others = [one for one in rest if _find_entities(content, one) not in known]
+    return [*told, *sorted(others, key=_make_order)]
+
+
+def _find_entities(content: ReviewContent, question: Question) -> frozenset[int]:
+    """Return the entities that the list has a question's records in."""
+    return frozenset(content.labels[list(question.rows)].tolist())
 
 
 def _keep_one_for_two(pairs: pl.DataFrame, labels: NDArray[np.int64]) -> pl.DataFrame:
@@ -84,15 +90,22 @@ def _keep_one_for_two(pairs: pl.DataFrame, labels: NDArray[np.int64]) -> pl.Data
     return best.head(MOST_QUESTIONS).select(pairs.columns)
 
 
-def _ask_first_of_kinds(
-    content: ReviewContent, questions: dict[int, Question]
-) -> Iterator[tuple[int, Question]]:
-    """Yield some pairs of each kind, those that change most, with the question they stand for."""
+def _ask_first_of_kinds(content: ReviewContent, questions: dict[int, Question]) -> list[Question]:
+    """Return some pairs of each kind, those that change most, with the question they stand for.
+
+    No two are of one entity: what is learnt from them is about others, too.
+    """
+    told: list[Question] = []
+    taken: set[int] = set()
     for kind in content.kinds:
-        own = [(place, questions[place]) for place in kind.pairs.tolist() if place in questions]
-        own.sort(key=lambda item: _make_order(item[1]))
-        for place, question in own[:FIRST_OF_A_KIND]:
-            yield place, question._replace(why=kind.sentence)
+        own = sorted((questions[place] for place in kind.pairs.tolist()), key=_make_order)
+        last = len(told) + FIRST_OF_A_KIND
+        for question in own:
+            entities = _find_entities(content, question)
+            if len(told) < last and not entities & taken:
+                taken |= entities
+                told.append(question._replace(why=kind.sentence))
+    return told
 
 
 def make_again_questions(content: ReviewContent, answers: Sequence[Answer]) -> list[Question]:
