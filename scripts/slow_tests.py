@@ -50,7 +50,7 @@ PARTS = {
             *SLOW,
             "tests",
             *("--ignore=tests/exact", "--ignore=tests/statistical", "--ignore=tests/paper"),
-            "--ignore=tests/engines/test_spark.py",
+            *("--ignore=tests/engines/test_spark.py", "--ignore=tests/databases"),
         ],
     ),
     "fuzz": Part("strange files and frames, through to the report", ["scripts/fuzz.py", "1000"]),
