@@ -89,11 +89,11 @@ def steps_of(text: str) -> list[Step]:
 
 
 def unmarked(text: str) -> list[str]:
-    """Return the shell commands of a page that no mark speaks of."""
+    """Return the commands and the Python of a page that no mark speaks of."""
     marked = {step.start for step in steps_of(text)}
     fences = re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.M | re.S)
-    shell = [match for match in fences if match[1] in ("sh", "bash", "console")]
-    return [match[2] for match in shell if match.start(2) not in marked]
+    code = [match for match in fences if match[1] in ("sh", "bash", "console", "python")]
+    return [match[2] for match in code if match.start(2) not in marked]
 
 
 def folder_name(page: Path, text: str) -> str:

@@ -46,6 +46,7 @@ def test_no_command_is_without_a_mark(outputs):
         outputs.PAGES
     )
     assert outputs.unmarked("```sh\nls\n```\n") == ["ls\n"]
+    assert outputs.unmarked("```python\nprint()\n```\n") == ["print()\n"]
 
 
 @pytest.fixture
