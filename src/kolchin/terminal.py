@@ -24,11 +24,14 @@ def join_lines(value: Any, longest: int = 60) -> str:
 
 
 def write_table(
-    rows: Sequence[Sequence[str]], width: int | None = None, right: Collection[int] = ()
+    rows: Sequence[Sequence[str]],
+    width: int | None = None,
+    right: Collection[int] = (),
+    whole: Collection[int] = (),
 ) -> str:
     """Write rows below each other; the widest columns are cut until all fit in the width.
 
-    Columns in ``right`` are aligned to the right, and never cut.
+    Columns in ``right`` are aligned to the right; they and those in ``whole`` are never cut.
 
     >>> print(write_table([("field", "bits"), ("a very long name", "1.0")], width=16, right=[1]))
     field       bits
@@ -37,7 +40,7 @@ def write_table(
     if not rows:
         return ""
     widths = _fit_widths(
-        [max(map(len, column)) for column in zip(*rows, strict=True)], width, right
+        [max(map(len, column)) for column in zip(*rows, strict=True)], width, {*right, *whole}
     )
     lines = []
     for row in rows:
@@ -50,11 +53,11 @@ def write_table(
     return "\n".join(lines)
 
 
-def _fit_widths(widths: list[int], width: int | None, right: Collection[int]) -> list[int]:
+def _fit_widths(widths: list[int], width: int | None, whole: Collection[int]) -> list[int]:
     """Take letters off the widest columns until the table fits, if it can."""
     room = (find_width() if width is None else width) - 2 * (len(widths) - 1)
     while sum(widths) > room:
-        places = [k for k in range(len(widths)) if k not in right and widths[k] > NARROWEST]
+        places = [k for k in range(len(widths)) if k not in whole and widths[k] > NARROWEST]
         if not places:
             break
         widths[max(places, key=lambda k: widths[k])] -= 1

@@ -68,3 +68,12 @@ def test_a_field_that_differs_and_speaks_for_a_link_is_explained(compared, bits,
         compared=pl.Series([compared, "missing"]), bits=pl.Series([bits, 0.0])
     )
     assert ("Why name speaks for one entity" in explained(0.9, True, fields)) == told
+
+
+def test_how_values_compare_is_never_cut(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    how = "words 0.8, other numbers"
+    fields = FIELDS.with_columns(compared=pl.Series([how, "missing"]))
+    table = explained(0.9, True, fields).split("\n\n")[1]
+    assert f" {how} " in table
+    assert max(map(len, table.split("\n"))) <= 80

@@ -83,7 +83,7 @@ class Explanation:
             rows.append(("before looking", "", "", "", f"{self.prior:+.2f}"))
             both = "all" if self.answers else "both"
             rows.append((f"{both} together", "", "", "", f"{whole:+.2f}"))
-        lines = [*head, *write_table(rows, right=[4]).split("\n")]
+        lines = [*head, *write_table(rows, right=[4], whole=[3]).split("\n")]
         lines.insert(len(head) + 1, "-" * max(map(len, lines[len(head) :])))
         lines += _describe_shared(self.fields)
         shown = "one entity" if self.same_entity else "two entities"
