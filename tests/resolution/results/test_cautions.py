@@ -36,9 +36,23 @@ def test_two_answers_are_told_with_the_better_one():
 
 
 def test_nothing_found_is_said():
-    found = {"n_records": 50, "n_entities": {"mean": 49.9}}
-    assert _describe_nothing_found(found)[0].startswith("No two records were linked.")
-    assert _describe_nothing_found({"n_records": 50, "n_entities": {"mean": 48.0}}) == []
+    records = kp.Records.from_codes([[k % 5, k % 3] for k in range(50)])
+    (said,) = _describe_nothing_found(records, np.arange(50))
+    assert said.startswith("No two records were linked.")
+    assert "recur" not in said
+    assert _describe_nothing_found(records, np.minimum(np.arange(50), 48)) == []
+
+
+@pytest.mark.parametrize(
+    ("days", "amounts", "told"),
+    [(50, 5, "Values of day hardly ever recur"), (5, 5, ""), (50, 50, "")],
+)
+def test_what_never_recurs_may_hide_links(days, amounts, told):
+    table = {"day": [f"d{k % days}" for k in range(50)], "sum": [k % amounts for k in range(50)]}
+    records = kp.Records.from_table(table, fields=["day", "sum"])
+    (said,) = _describe_nothing_found(records, np.arange(50))
+    assert ("recur" in said) == bool(told)
+    assert told in said
 
 
 def test_equal_records_apart_are_counted_by_group():

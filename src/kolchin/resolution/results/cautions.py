@@ -27,6 +27,9 @@ MOST_RECORDS = 2_000_000
 COLLAPSED, FEWEST_COLLAPSED = 0.2, 20
 """An entity with such a share of all records, and so many, is told of first."""
 
+HARDLY_RECUR = 0.95
+"""Values hardly ever recur where so many of those shown, or more, are different ones."""
+
 FAR_APART = 5.0
 """Chains whose numbers of entities differ by so many of their standard deviations disagree."""
 
@@ -123,7 +126,7 @@ def list_cautions(
         return _describe_unsettled(summary)
     return [
         *_describe_unsettled(summary),
-        *_describe_nothing_found(summary, weak),
+        *_describe_nothing_found(records, labels, weak),
         *_describe_collapse(summary, labels),
         *_describe_two_answers(posterior),
         *_describe_equal_apart(records, labels),
@@ -170,10 +173,11 @@ def _describe_unsettled(summary: Mapping[str, Any]) -> list[str]:
     return []
 
 
-def _describe_nothing_found(summary: Mapping[str, Any], weak: Sequence[str] = ()) -> list[str]:
-    """Say that no links were found, and whether the fields could tell any."""
-    n_records = summary["n_records"]
-    if n_records < 2 or summary["n_entities"]["mean"] < n_records - 0.5:
+def _describe_nothing_found(
+    records: Records, labels: NDArray[np.int64], weak: Sequence[str] = ()
+) -> list[str]:
+    """Say that the list has no links, whether the fields could tell any, and what may hide them."""
+    if labels.size < 2 or np.unique(labels).size < labels.size:
         return list(weak)
     if weak:
         return [" ".join(["No two records were linked.", *weak])]
@@ -181,8 +185,24 @@ def _describe_nothing_found(summary: Mapping[str, Any], weak: Sequence[str] = ()
         "No two records were linked. The fields could tell a link: either there are no duplicates, "
         "or they differ in too much. If you know two that are the same, ask why they were not "
         f"linked ({command('explain')}); add columns, or change what they are "
-        f"({command('fields')})."
+        f"({command('fields')})." + _describe_never_recurring(records)
     ]
+
+
+def _describe_never_recurring(records: Records) -> str:
+    """Name the fields whose values hardly ever recur, where others' do: these may hide links."""
+    names = []
+    for name, codes in zip(records.names, records.codes.T, strict=True):
+        shown = codes[codes >= 0]
+        if np.unique(shown).size > HARDLY_RECUR * shown.size:
+            names.append(name)
+    if not 0 < len(names) < len(records.names):
+        return ""
+    return (
+        f" Values of {_list_names(names)} hardly ever recur: what differs by nature between "
+        "records of one entity, such as the day of an entry or an amount, hides links, and is "
+        "better left out."
+    )
 
 
 def _describe_collapse(summary: Mapping[str, Any], labels: NDArray[np.int64]) -> list[str]:
