@@ -37,9 +37,9 @@ def simulated(n_twins, seed=1):
 
 @pytest.mark.statistical
 def test_little_is_found_where_errors_explain_all():
-    """A gain of 3 by luck has a chance of about 1% a set, and there are ten sets."""
-    found = [find_doubts(simulated(0, seed)) for seed in range(20)]
-    assert sum(map(bool, found)) <= 5
+    """By luck the best of ten sets gains 3 about once in 14 tables, 7.3 once in 1,500."""
+    found = [find_doubts(simulated(0, seed)) for seed in range(100)]
+    assert sum(map(bool, found)) <= 1
 
 
 @pytest.mark.statistical
@@ -104,8 +104,22 @@ def test_many_share_what_identifies_only_if_more_share_a_little_less():
     assert not may_share({}, twins, 500.0)
     assert may_share({household: 2000.0}, twins, 500.0)
     assert not may_share({household: 600.0}, twins, 500.0)
+    # Who shares the address alone shares less by two fields.
+    assert not may_share({ADDRESS: 2000.0}, twins, 500.0)
     # Chance alone brings so many together.
     assert may_share({}, FIRST | SEX, 500.0)
+
+
+def test_agreement_says_more_the_rarer_it_is_and_the_more_show_it():
+    agreement = Agreement.of(np.array([0.5, 0.01]), np.array([1.0, 0.5]), 100, {})
+    assert agreement.says == pytest.approx([np.log(2), np.log(100) / 2])
+    assert agreement.has_few_values.tolist() == [True, False]
+
+
+def test_who_agrees_on_what_says_more_may_be_the_same():
+    agreement = Agreement(np.array([5.0, 7.0, 0.7, 10.0, 8.0, 8.0]), np.zeros(6, bool), 1000, {})
+    assert agreement.says_more(FIRST | SURNAME | BORN, ADDRESS)
+    assert not agreement.says_more(SURNAME | BORN, ADDRESS)  # 17 nats are little more than 16
 
 
 def test_names_that_change_in_large_entities_are_replaced_not_shared():
