@@ -73,6 +73,14 @@ def test_missing_markers_are_counted_as_written():
     assert result.markers == {"": 3, **dict.fromkeys(once, 1)}
 
 
+def test_markers_of_other_languages_are_gaps_and_initials_are_not():
+    markers = clean(pl.Series(["k.A.", "Keine Angabe", "Bonn"]), prepared(True)).markers
+    assert markers == {"k.A.": 1, "Keine Angabe": 1}
+    names = ["A.B.", "K.A.", "C.D.", "A.B.", "k.A."]
+    found = clean(pl.Series("first_name", names), prepared(spare_names=True))
+    assert (found.markers, found.spared) == ({"k.A.": 1}, ("K.A.",))
+
+
 def test_other_markers():
     result = clean(pl.Series(["x", "NA", "999", "", "y"]), prepared(missing=["999"]))
     assert result.values.vocabulary.to_list() == ["na", "x", "y"]

@@ -17,6 +17,8 @@ MISSING_MARKERS = (
     *("", "na", "n/a", "n.a.", "#n/a", "<na>", "nan", "null", "(null)", "\\n", "none", "nil"),
     *("-", "--", "---", ".", "?", "??", "???", "unknown", "(unknown)", "missing"),
     *("not available", "not known", "not given"),
+    *("k.a.", "k. a.", "keine angabe", "unbekannt", "inconnu", "non renseigné"),
+    *("desconocido", "sconosciuto", "onbekend"),
 )
 UNCLEAN = r"[^\x21-\x40\x5b-\x7e ]|  |^ | $"  # capitals, white space to mend, beyond ASCII
 MOSTLY = 0.5
@@ -24,8 +26,10 @@ ACCENTS = re.compile("([a-z])[\u0300-\u036f]+")
 INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"))
 
 
-NAMESAKES = frozenset({"na", "nan", "null", "none", "nil", "unknown", "missing"})
-"""Markers that are names of people, too."""
+NAMESAKES = frozenset(
+    {"na", "nan", "null", "none", "nil", "unknown", "missing", "k.a.", "k. a.", "unbekannt"}
+)
+"""Markers that are names of people, or their initials, too."""
 
 NAME_WORDS = {
     *("name", "names", "surname", "forename", "firstname", "lastname", "fullname", "fname"),
