@@ -48,8 +48,9 @@ class Records:
 
     @classmethod
     def from_table(cls, table: Any, fields: Iterable[FieldLike] | FieldLike | None = None) -> Self:
-        """Read records from a table or a file.
+        """Read records from a table or a file, with values as they are written.
 
+        (:func:`kolchin.resolve` cleans them first: case, spaces, accents, and markers of gaps.)
         None, NaN and empty text are missing values. Equal content gives equal records, whatever
         kind of table it comes in: categories are text, floats that are all whole are integers, and
         times that are all midnight are dates. A CSV file's columns are text, so that '007' stays.
