@@ -47,7 +47,7 @@ def problem(n_records, rng, paired):
     listed = np.stack([first, second], axis=1).astype(np.int32)
     layout = Layout.single(n_records)
     mixture = PairMixture(0.05, PairTables.of(layout, listed, np.ones(len(listed))))
-    pairs = mixture.in_shard(layout.shard(0))
+    pairs = mixture.in_shard(layout.make_shard(0))
     _, labels = np.unique(entity, return_inverse=True)
     return data, pairs, labels
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kolchin as kp
-from kolchin.answers import Answers, Known, find_contradictions
+from kolchin.answers import Answers, KnownAnswer, find_contradictions
 from kolchin.partitions import NO_SOURCES, list_partitions
 from kolchin.records import Records
 
@@ -12,7 +12,7 @@ RECORDS = Records.from_codes([[0, 0], [0, 0], [1, 1], [2, 1], [1, 1]])
 
 
 def of(*known, n_records=5):
-    return Answers.of(n_records, [Known(*one) for one in known])
+    return Answers.of(n_records, [KnownAnswer(*one) for one in known])
 
 
 def test_a_partition_has_the_probability_that_all_was_said():

@@ -1,4 +1,4 @@
-"""Known answers: what people say of two records, as factors on whether they are together.
+"""What people say of two records, as factors on whether they are together (model section 9).
 
 An answer errs with a rate e. That two records are the same was said with probability 1 - e if they
 are, and e if they are not; that they are different, the other way round. So an answer multiplies
@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from kolchin.comparison.pairs_by_record import list_numbered_pairs
 from kolchin.errors import ModelError
+from kolchin.kernels import AnswerLists
 from kolchin.parameters import FloatArray, IntArray
 from kolchin.partitions import Labels, Sources, find_clashing
 
@@ -29,27 +31,13 @@ SMALLEST_ERROR = 1e-6
 MOST_FAULTS = 20
 
 
-class Known(NamedTuple):
+class KnownAnswer(NamedTuple):
     """What is said of two records, by their numbers, and how often such answers err."""
 
     one: int
     two: int
     answer: str
     error: float = 0.0
-
-
-class AnswerLists(NamedTuple):
-    """Answers as the kernels read them, by record.
-
-    ``others[starts[n] : starts[n + 1]]`` are those of which something is said with n, ascending;
-    ``log_factor`` is the log weight of together over apart. Records that are certainly the same
-    have the same ``group``, others -1. Without answers all are empty.
-    """
-
-    starts: NDArray[np.int64]
-    others: NDArray[np.int32]
-    log_factor: FloatArray
-    group: NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -74,7 +62,7 @@ class Answers:
         return cls(n_records, np.empty((0, 2), np.int32), np.empty(0), np.empty(0))
 
     @classmethod
-    def of(cls, n_records: int, known: Iterable[Known]) -> "Answers":
+    def of(cls, n_records: int, known: Iterable[KnownAnswer]) -> "Answers":
         """Take answers that have been checked."""
         listed = list(known)
         if not listed:
@@ -135,21 +123,12 @@ class Answers:
         Of records that are tied nothing more need be said: they are together.
         """
         if not self:
-            empty = np.empty(0, np.int32)
-            return AnswerLists(np.empty(0, np.int64), empty, np.empty(0), empty)
-        place = np.arange(self.n_records)
-        if order is not None:
-            place[order] = np.arange(self.n_records)
+            return AnswerLists()
         said = self.groups[self.pairs[:, 0]] != self.groups[self.pairs[:, 1]]
-        one, two = place[self.pairs[said]].T
-        at, other = np.concatenate([one, two]), np.concatenate([two, one])
-        by_place = np.lexsort([other, at])
-        starts = np.zeros(self.n_records + 1, dtype=np.int64)
-        np.cumsum(np.bincount(at, minlength=self.n_records), out=starts[1:])
+        starts, others, which = list_numbered_pairs(self.pairs[said], self.n_records, order)
         group = np.where(np.bincount(self.groups)[self.groups] > 1, self.groups, -1)
         group = group if order is None else group[order]
-        factor = np.tile(self.log_factor[said], 2)[by_place]
-        return AnswerLists(starts, other[by_place].astype(np.int32), factor, group.astype(np.int32))
+        return AnswerLists(starts, others, self.log_factor[said][which], group.astype(np.int32))
 
     def among(self, rows: IntArray) -> "Answers":
         """Return what is said of some records, ascending, numbered as they stand there."""
@@ -176,10 +155,6 @@ class Answers:
         return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()[:16]
 
 
-NO_ANSWERS = Answers.none(0).lists()
-"""Where nothing is known, as the kernels read it."""
-
-
 def check_answers(given: Any, n_records: int, sources: Sources) -> Answers:
     """Return answers that were given as (record, record, "same" or "different"[, error rate]).
 
@@ -187,11 +162,11 @@ def check_answers(given: Any, n_records: int, sources: Sources) -> Answers:
     """
     if isinstance(given, Answers):
         return given
-    known: list[Known] = []
+    known: list[KnownAnswer] = []
     faults: list[str] = []
     for one in given or ():
         try:
-            known.append(Known(*one))
+            known.append(KnownAnswer(*one))
         except TypeError:
             faults.append(f"Got {one!r}, which is not two records, an answer and an error rate.")
     faults += find_wrong_answers(known, n_records)
@@ -210,7 +185,7 @@ def list_faults(faults: list[str]) -> list[str]:
     return [f"- {fault}" for fault in faults[:MOST_FAULTS]] + more
 
 
-def find_wrong_answers(known: Iterable[Known], n_records: int) -> list[str]:
+def find_wrong_answers(known: Iterable[KnownAnswer], n_records: int) -> list[str]:
     """Say which answers are none: of no records, of one, in other words, with a wrong rate."""
     faults = []
     for one in known:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kolchin.answers import Answers, Known, check_answers
+from kolchin.answers import Answers, KnownAnswer, check_answers
 from kolchin.comparison import Comparisons
 from kolchin.errors import ModelError
 from kolchin.likelihoods import (
@@ -75,7 +75,7 @@ class Model:
         tied: bool = True,
         likelihood: Likelihood | None = None,
         sources: ArrayLike | None = None,
-        answers: Answers | Iterable[Known | tuple[Any, ...]] | None = None,
+        answers: Answers | Iterable[KnownAnswer | tuple[Any, ...]] | None = None,
     ) -> None:
         self.prior = NBD() if prior is None else prior
         if not isinstance(self.prior, Prior):

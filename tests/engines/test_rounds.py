@@ -128,7 +128,7 @@ def test_a_shard_looks_at_nothing_outside(model, sharded):
         results = []
         for there in (state.following.copy(), np.zeros_like(state.following)):
             there[own] = state.following[own]
-            prior = given.prior(problem)
+            prior = given.condition_prior(problem)
             advance_shard(shard, given, problem, prior, chain.tuning.pairs, there)
             results.append(there[own])
         assert np.array_equal(*results)
@@ -151,4 +151,4 @@ def test_versions_hold_the_rings_of_their_blocks():
     assert back.tolist() == [8, 7, 6, -1, -1, -1, -1, -1, -1]
     version.write(layout, (2,), back)
     assert back.tolist() == [8, 7, 6, -1, -1, 3, 2, 1, 0]
-    assert layout.places((2, 0), np.array([0, 3, 4, 6])).tolist() == [5, 8, 0, 2]
+    assert layout.find_places((2, 0), np.array([0, 3, 4, 6])).tolist() == [5, 8, 0, 2]

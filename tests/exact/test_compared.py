@@ -318,7 +318,7 @@ def test_pairs_are_found_in_lists_of_any_shape():
     problem = pose_problem(model)
     evidence = model.likelihood.compute_evidence(model.likelihood.start(rng))
     for order in (np.arange(len(every)), rng.permutation(len(every))):
-        scores = kernels.pair_scores(problem.data, evidence, every[order])
+        scores = kernels.compute_pair_scores(problem.data, evidence, every[order])
         np.testing.assert_allclose(scores, expected[order], atol=1e-12)
 
 

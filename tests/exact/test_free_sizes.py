@@ -91,7 +91,7 @@ def test_moves_without_singletons(prior):
         draw = chain.snapshot()
         assert np.isfinite(draw.log_joint)
         assert chain.state.counts.n_records == 6
-        _, sizes, _ = kernels.grouped(draw.following, np.array([0, 6, 0, 0]))
+        _, sizes, _ = kernels.list_members(draw.following, np.array([0, 6, 0, 0]))
         assert np.array_equal(
             np.bincount(sizes, minlength=7)[2:7], chain.state.partition.size_counts[2:7]
         )

@@ -113,8 +113,10 @@ def test_evidence_of_sets_of_records(missing):
             np.testing.assert_allclose(fast("log_evidence", **fast.inside(shuffled)), hand, **CLOSE)
     for i, j in combinations(range(6), 2):
         hand = evidence_by_hand(model, [i, j], 0.6)
-        np.testing.assert_allclose(np.log(fast("categorical_pair", i=i, j=j)), hand, **CLOSE)
-        np.testing.assert_allclose(fast("log_categorical_pair", i=i, j=j), hand, **CLOSE)
+        np.testing.assert_allclose(
+            np.log(fast("compute_categorical_ratio", i=i, j=j)), hand, **CLOSE
+        )
+        np.testing.assert_allclose(fast("log_categorical_ratio", i=i, j=j), hand, **CLOSE)
 
 
 @pytest.mark.parametrize("missing", [False, True])
@@ -124,7 +126,7 @@ def test_evidence_of_all_subsets_at_once(size, missing):
     fast = Fast(Driver(model))
     for members in combinations([3, 0, 5, 2, 4, 1], size):
         fast.scratch.members[:size] = members
-        assert fast("subset_evidence", n_members=size)
+        assert fast("write_subset_evidence", n_members=size)
         for subset in range(1 << size):
             chosen = [members[k] for k in range(size) if subset >> k & 1] if subset else members
             if subset == 0 or subset & 3 in (1, 2):
@@ -152,8 +154,10 @@ def test_cells_give_the_likelihood(missing):
     likelihood = kp.Model(records, delta=0.6, tied=False).likelihood
     delta = np.array([0.6, 0.01, 30.0])
     for labels in partitions(6):
-        members, sizes, _ = kernels.grouped(kernels.make_rings(labels), np.array([0, 6, 0, 0]))
-        cells = likelihood.count_cells(*kernels.agreement_cells(members, sizes, likelihood.codes))
+        members, sizes, _ = kernels.list_members(kernels.make_rings(labels), np.array([0, 6, 0, 0]))
+        cells = likelihood.count_cells(
+            *kernels.collect_agreement_cells(members, sizes, likelihood.codes)
+        )
         slow = likelihood.log_likelihood(labels, {"delta": delta})
         fast = likelihood.log_evidence(cells, delta) + likelihood.log_singletons
         np.testing.assert_allclose(fast, slow, **CLOSE)
@@ -172,7 +176,7 @@ def test_kept_log_joint_is_the_slow_truth(name):
         driver.update()
         draw = driver.snapshot()
         labels = np.arange(6)
-        members, sizes, _ = kernels.grouped(draw.following, np.array([0, 6, 0, 0]))
+        members, sizes, _ = kernels.list_members(draw.following, np.array([0, 6, 0, 0]))
         for group in np.split(members, np.cumsum(sizes)[:-1]):
             labels[group] = labels[group[:1]]
         # mu is integrated out in both
@@ -220,7 +224,7 @@ def test_increments_of_extreme_evidence(kind, order):
     delta = float(model.likelihood.delta)
     for i, j in combinations(range(6), 2):
         hand = evidence_by_hand(model, [i, j], delta)
-        np.testing.assert_allclose(fast("log_categorical_pair", i=i, j=j), hand, rtol=0, atol=1e-8)
+        np.testing.assert_allclose(fast("log_categorical_ratio", i=i, j=j), hand, rtol=0, atol=1e-8)
     for size in range(2, 7):
         hand = evidence_by_hand(model, list(range(size)), delta)
         found = fast("log_evidence", **fast.inside(range(size)))

@@ -25,7 +25,7 @@ from test_sources import (
 
 import kolchin as kp
 from kolchin import kernels
-from kolchin.answers import Answers, Known
+from kolchin.answers import Answers, KnownAnswer
 from kolchin.likelihoods import Exemplar
 from kolchin.records import Records
 from kolchin.sampling.reseating import reseat
@@ -257,7 +257,7 @@ def test_a_path_without_answers_is_caught(said, forgets):
     model, probability = categorical("DirichletProcess", SAID[said])
     driver = driver_of(model, "DirichletProcess")
     right = driver.problem.data
-    wrong = right._replace(answers=kernels.Answers())
+    wrong = right._replace(answers=kernels.AnswerLists())
     result = np.empty((4000, 6), dtype=np.int32)
     for k, index in enumerate(starts(probability, len(result))):
         driver.set_partition(index)
@@ -294,11 +294,11 @@ def test_ties_that_are_strong_but_not_certain_are_caught():
 @pytest.mark.parametrize("kind", STARTS)
 def test_starts_have_no_partition_that_is_impossible(kind):
     said = [*MIXED, (7, 8, "same"), (6, 8, "different"), (9, 10, "different")]
-    answers = Answers.of(40, [Known(*one) for one in said])
+    answers = Answers.of(40, [KnownAnswer(*one) for one in said])
     rng = np.random.default_rng(1)
     likely = np.array(list(combinations(range(12), 2)), dtype=np.int32)
     for _ in range(200):
-        labels = make_start_labels(rng, kind, 40, likely, answers=kernels.Answers(*answers.lists()))
+        labels = make_start_labels(rng, kind, 40, likely, answers=answers.lists())
         assert answers.log_probability(labels) > -np.inf
 
 

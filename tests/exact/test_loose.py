@@ -72,7 +72,7 @@ def test_pairs_are_listed_with_both_records_and_their_odds():
     # Odds are cut: pairs that are almost certain are left to chaperones moves.
     np.testing.assert_allclose(lists.odds, [0.1, 0.02, 0.1, 0.05, 0.02, 0.05])
     # Records 0, 1 and 2 ask to leave, once each.
-    request = lists.in_shard(Layout.single(5).shard(0))
+    request = lists.in_shard(Layout.single(5).make_shard(0))
     assert lists.leavers.tolist() == [0, 1, 2]
     assert (request.n_moves, request.joining) == (4, pytest.approx(0.34 / 3.34))
 
@@ -87,7 +87,7 @@ def test_a_shard_has_the_pairs_of_its_blocks():
     layout = Layout(np.array([0, 2, 4, 6]))
     pairs = np.array([(0, 1), (0, 2), (2, 5), (4, 5)], dtype=np.int32)
     lists = build_attach_lists(layout, pairs, np.log([0.02, 0.05, 0.03, 0.04]))
-    request = lists.in_shard(layout.shard(0, 1))
+    request = lists.in_shard(layout.make_shard(0, 1))
     pairs, leavers, leaving = request.pairs, request.leavers, request.leaving
     rows = np.concatenate([pairs.table[begin:end, :2] for begin, end in pairs.slices])
     assert sorted(rows.tolist()) == [[0, 1], [0, 2]]

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import kolchin as kp
 from kolchin import kernels
+from kolchin.comparison.pairs_by_record import list_numbered_pairs
 from kolchin.kernels.rings import is_first
 from kolchin.partitions import list_clusters, make_canonical
 
@@ -91,7 +92,7 @@ def test_rings_close_and_hold_the_clusters(labels):
 
 def whole_groups(labels):
     """All clusters of two or more: none leaves a shard that is the whole."""
-    members, sizes, leaving = kernels.grouped(kernels.make_rings(labels), whole(labels.size))
+    members, sizes, leaving = kernels.list_members(kernels.make_rings(labels), whole(labels.size))
     assert leaving.size == 0
     return members, sizes
 
@@ -104,7 +105,7 @@ def whole(n_records):
 def test_clusters_of_a_shard_and_those_that_leave_it(labels, data):
     bounds = sorted(data.draw(st.integers(0, labels.size)) for _ in range(4))
     within = np.array(bounds)
-    members, sizes, leaving = kernels.grouped(kernels.make_rings(labels), within)
+    members, sizes, leaving = kernels.list_members(kernels.make_rings(labels), within)
     inside = np.zeros(labels.size, dtype=bool)
     inside[bounds[0] : bounds[1]] = inside[bounds[2] : bounds[3]] = True
     groups = [group for group in list_clusters(labels) if group.size > 1]
@@ -119,7 +120,7 @@ def test_clusters_of_a_shard_and_those_that_leave_it(labels, data):
 def test_clusters_of_some_records(labels):
     some = [group.tolist() for group in list_clusters(labels)][::2]
     records = np.array(sorted(n for group in some for n in group), dtype=np.int32)
-    members, sizes = kernels.grouped_among(kernels.make_rings(labels), records)
+    members, sizes = kernels.list_members_among(kernels.make_rings(labels), records)
     assert [group.tolist() for group in np.split(members, np.cumsum(sizes)[:-1])] == some
 
 
@@ -155,7 +156,7 @@ def test_cells_are_those_of_a_plain_count(labels, data):
     codes = np.array([data.draw(values), data.draw(values)], dtype=np.int32).T.copy()
     codes[:, 1] = np.where(codes[:, 1] >= 0, codes[:, 1] + 4, -1)
     members, sizes = whole_groups(labels)
-    steps, n_cells, observed = kernels.agreement_cells(members, sizes, codes)
+    steps, n_cells, observed = kernels.collect_agreement_cells(members, sizes, codes)
     wanted_steps, wanted_cells, wanted_observed = [], [0, 0], np.zeros_like(observed)
     for group in list_clusters(labels):
         for f in range(2):
@@ -175,7 +176,7 @@ def test_alias_table_holds_the_weights():
     rng = np.random.default_rng(1)
     pairs = np.stack([np.arange(50), np.arange(50) + 50], axis=1).astype(np.int32)
     weight = rng.gamma(0.3, size=50)
-    table = kernels.alias_tables(pairs, weight, np.array([0, 50])).astype(float)
+    table = kernels.build_alias_tables(pairs, weight, np.array([0, 50])).astype(float)
     chance = table[:, 4] / 2147483647
     total = np.zeros(50)
     np.add.at(total, table[:, 0].astype(int), chance / 50)
@@ -197,7 +198,9 @@ def test_rivals_by_hand(seed):
         for a, b in combinations(sorted(near), 2)
         if b not in company[a]
     }
-    found = kernels.rival_pairs(n_records, pairs, most)
+    begins, others, _ = list_numbered_pairs(pairs, n_records)
+    found = kernels.list_rival_pairs(begins, others, most)
     assert [tuple(pair) for pair in found.tolist()] == sorted(rivals)
     assert len(rivals) > 10
-    assert kernels.rival_pairs(n_records, pairs[:0], most).shape == (0, 2)
+    begins, others, _ = list_numbered_pairs(pairs[:0], n_records)
+    assert kernels.list_rival_pairs(begins, others, most).shape == (0, 2)

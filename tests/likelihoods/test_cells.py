@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kolchin.kernels import agreement_cells
+from kolchin.kernels import collect_agreement_cells
 from kolchin.likelihoods import DirichletCategorical
 from kolchin.parameters import Gamma
 from kolchin.records import Records
@@ -23,7 +23,7 @@ def test_cells_of_shards_add_up(n_fields, larger_first):
     def of(groups):
         members = np.concatenate(groups).astype(np.int32)
         sizes = np.array([len(group) for group in groups], dtype=np.int32)
-        return likelihood.count_cells(*agreement_cells(members, sizes, likelihood.codes))
+        return likelihood.count_cells(*collect_agreement_cells(members, sizes, likelihood.codes))
 
     added, whole = of(parts[0]).add(of(parts[1])), of([*parts[0], *parts[1]])
     np.testing.assert_array_equal(added.observed, whole.observed)

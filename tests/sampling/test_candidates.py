@@ -51,8 +51,8 @@ def _no_comparison_of_all_pairs(monkeypatch):
     def refuse(*arguments):
         raise AssertionError("all pairs were compared")
 
-    monkeypatch.setattr(kernels, "score_histogram", refuse)
-    monkeypatch.setattr(kernels, "pairs_above", refuse)
+    monkeypatch.setattr(kernels, "count_pairs_by_score", refuse)
+    monkeypatch.setattr(kernels, "list_pairs_above", refuse)
 
 
 @pytest.mark.usefixtures("_no_comparison_of_all_pairs")
@@ -135,7 +135,7 @@ class TestSmallTable:
         data = make_kernel_data(medium_model)
         pairs, _ = found(medium_model)
         every = np.stack(np.triu_indices(300, 1), axis=1).astype(np.int32)
-        scores = kernels.pair_scores(data, kernels.Evidence(delta), every)
+        scores = kernels.compute_pair_scores(data, kernels.Evidence(delta), every)
         assert as_set(pairs) == as_set(every[scores >= np.log(300) - 9.0])
 
     def test_scores_are_bayes_factors(self, medium_model):
@@ -143,7 +143,7 @@ class TestSmallTable:
         model = kp.Model(medium_model.records, kp.DirichletProcess(theta=1.0), delta=0.1)
         pairs, _ = found(model)
         data = make_kernel_data(model)
-        scores = kernels.pair_scores(data, kernels.Evidence(np.full(5, 0.1)), pairs[:20])
+        scores = kernels.compute_pair_scores(data, kernels.Evidence(np.full(5, 0.1)), pairs[:20])
         apart = np.arange(300)
         for (i, j), score in zip(pairs[:20], scores, strict=True):
             together = apart.copy()

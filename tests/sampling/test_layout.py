@@ -32,7 +32,7 @@ def test_blocks_are_even_and_hold_what_is_related(related):
     assert layout.n_blocks == 6
     assert np.array_equal(np.sort(layout.order), np.arange(N_RECORDS))
     assert np.diff(layout.bounds).max() <= 1.5 * N_RECORDS / 6
-    blocks = layout.blocks_of(layout.to_places(pairs[scores > 5.0]))
+    blocks = layout.find_blocks(layout.to_places(pairs[scores > 5.0]))
     assert np.array_equal(blocks[:, 0], blocks[:, 1])
 
 
@@ -77,7 +77,7 @@ def test_groups_are_bounded_and_joined_best_first(data):
     listed = data.draw(st.lists(st.tuples(record, record), max_size=20))
     pairs = np.array(listed, dtype=np.int32).reshape(-1, 2)
     largest = data.draw(st.integers(1, n_records))
-    found = kernels.bounded_groups(n_records, pairs, np.arange(len(pairs)), largest)
+    found = kernels.form_bounded_groups(n_records, pairs, np.arange(len(pairs)), largest)
     groups = [{n} for n in range(n_records)]
     for i, j in listed:
         left = next(group for group in groups if i in group)
@@ -102,7 +102,7 @@ def test_lists_have_every_pair_once_with_its_weight(related):
         for b in range(a, 5):
             k = a * 5 + b
             rows = lists.table[lists.begins[k] : lists.begins[k + 1], :2]
-            assert {tuple(sorted(row)) for row in layout.blocks_of(rows).tolist()} <= {(a, b)}
+            assert {tuple(sorted(row)) for row in layout.find_blocks(rows).tolist()} <= {(a, b)}
 
 
 def test_sharded_chains_have_the_same_posterior(simulate_records, monkeypatch):
@@ -134,7 +134,7 @@ def test_pairs_between_blocks_are_within_reach_when_these_meet():
     layout = Layout(np.array([0, 2, 4, 6, 8]))
     pairs = np.array([[0, 1], [0, 2], [4, 7], [6, 7]], dtype=np.int32)
     lists = PairTables.of(layout, pairs, np.array([1.0, 2.0, 4.0, 8.0]))
-    assert lists.within_reach(layout.meeting) == pytest.approx(9 + 6 / 3)
+    assert lists.sum_within_reach(layout.meeting) == pytest.approx(9 + 6 / 3)
     rounds = [layout.pair_blocks(np.random.default_rng(seed)) for seed in range(3000)]
     met = [sum(lists.in_shard(shard)[1].sum() for shard in shards) for shards in rounds]
     assert np.mean(met) == pytest.approx(11, abs=0.2)

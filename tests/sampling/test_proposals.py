@@ -92,8 +92,8 @@ def test_pairs_that_were_seen_linked_are_listed_against_the_evidence():
 def test_without_pairs_to_list_all_are_equal():
     own = ObservedPairs(np.array([[0, 1], [2, 3]], dtype=np.int32))
     mixture = build_mixture(own, np.array([-500.0, -500.0]), Layout.single(6))
-    whole = Layout.single(6).shard(0)
-    assert (mixture.in_shard(whole).uniform_share, mixture.sweep(whole)) == (1.0, 0)
+    whole = Layout.single(6).make_shard(0)
+    assert (mixture.in_shard(whole).uniform_share, mixture.count_sweep(whole)) == (1.0, 0)
 
 
 def test_the_few_that_are_alone_are_proposed_to_each_other():
@@ -115,7 +115,7 @@ def test_what_was_seen_counts_beside_the_evidence():
         own.observe(np.array(following, dtype=np.int32), np.full(1, 0.1))
     assert own.n_seen == 40
     assert own.linked.tolist() == [20, 30]
-    certain = own.spread(np.array([30.0, 30.0]))
+    certain = own.estimate_spread(np.array([30.0, 30.0]))
     assert np.all(certain > 0.4)
 
 
@@ -123,7 +123,7 @@ def test_without_candidates_pairs_are_uniform():
     layout = Layout.single(5)
     none = ObservedPairs(np.empty((0, 2), dtype=np.int32))
     mixture = build_mixture(none, np.empty(0), layout)
-    assert mixture.in_shard(layout.shard(0)).uniform_share == 1
+    assert mixture.in_shard(layout.make_shard(0)).uniform_share == 1
 
 
 def drawn_pairs(mixture, shard, number, seed=1):
@@ -134,7 +134,7 @@ def drawn_pairs(mixture, shard, number, seed=1):
 
 @pytest.mark.statistical
 def test_uniform_pairs_are_uniform():
-    drawn = drawn_pairs(PairMixture.uniform(), Layout.single(5).shard(0), 40_000)
+    drawn = drawn_pairs(PairMixture.uniform(), Layout.single(5).make_shard(0), 40_000)
     assert np.all(drawn[:, 0] != drawn[:, 1])
     counts = np.bincount(drawn[:, 0] * 5 + drawn[:, 1], minlength=25).reshape(5, 5)
     assert np.all(np.diag(counts) == 0)
@@ -147,7 +147,7 @@ def test_listed_pairs_come_in_proportion_to_their_weight():
     weight = np.array([1.0, 5.0, 0.1, 2.0, 0.4])
     layout = Layout.single(5)
     mixture = PairMixture(0.2, PairTables.of(layout, listed, weight))
-    drawn = np.sort(drawn_pairs(mixture, layout.shard(0), 60_000), axis=1)
+    drawn = np.sort(drawn_pairs(mixture, layout.make_shard(0), 60_000), axis=1)
     counts = np.bincount(drawn[:, 0] * 5 + drawn[:, 1], minlength=25)
     expected = np.zeros(25)
     i, j = np.triu_indices(5, 1)
@@ -166,7 +166,7 @@ def test_pairs_of_a_shard_are_those_of_its_blocks(blocks):
     layout = Layout(np.array([0, 2, 4, 5, 8]))
     listed = np.array([[0, 1], [1, 2], [2, 3], [3, 7], [5, 6], [6, 7], [0, 7]], dtype=np.int32)
     weight = np.array([1.0, 3.0, 0.5, 2.0, 1.5, 0.2, 4.0])
-    shard = layout.shard(*blocks)
+    shard = layout.make_shard(*blocks)
     drawn = np.sort(
         drawn_pairs(PairMixture(0.3, PairTables.of(layout, listed, weight)), shard, 30_000)
     )

@@ -75,6 +75,6 @@ def test_random_pairs_stay_in_their_blocks():
     layout = Layout(np.array([0, 31, 100, 260, 300]))
     none = np.empty((0, 2), np.int32)
     labels = make_start_labels(np.random.default_rng(1), "random", 300, none, layout=layout)
-    blocks = layout.blocks_of(np.arange(300, dtype=np.int32))
+    blocks = layout.find_blocks(np.arange(300, dtype=np.int32))
     assert len({*zip(labels.tolist(), blocks.tolist(), strict=True)}) == labels.max() + 1
     assert np.count_nonzero(np.bincount(labels) == 2) >= 300 // 4 - 3

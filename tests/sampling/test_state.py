@@ -71,7 +71,7 @@ def check_stopped_often(model, monkeypatch):
         assert np.array_equal(values, theirs.parameters[name])
     for one, same in zip(ours.chains, theirs.chains, strict=True):
         assert all(map(np.array_equal, one, same))
-    for name, values in run.traces().statistics.items():
+    for name, values in run.collect_traces().statistics.items():
         assert np.array_equal(values, ours.statistics[name])
     assert whole.progress().n_clusters.tolist() == run.progress().n_clusters.tolist()
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin.comparison.pair_kernels.key_numbers import number_keys
-from kolchin.kernels.hashing import GOLDEN
+from kolchin.kernels.hashing import FOLDING, GOLDEN
 from kolchin.threads import call_over_ranges
 
 Numbers = NDArray[np.int32]
@@ -38,7 +38,7 @@ def find_distinct_rows(
             part ^= column[first:last].astype(np.int64).view(np.uint64)
             part *= GOLDEN
             part ^= part >> np.uint64(32)
-            part *= np.uint64(0xD6E8FEB86659FD93)
+            part *= FOLDING
             part ^= part >> np.uint64(32)
         part >>= np.uint64(1)
 

@@ -1,7 +1,7 @@
-"""Compared pairs: found again, and listed by record."""
+"""Pairs of records: found again, and listed by record."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,17 @@ from kolchin.comparison.pair_kernels.record_lists import (
 from kolchin.threads import call_over_ranges
 
 PairArray = NDArray[np.int32]
-RecordLists = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]
+
+
+class RecordLists(NamedTuple):
+    """With whom each record is paired, in lists one after another, and a mark of each pair.
+
+    Those of record n are sorted and stand from ``begins[n]`` to ``begins[n + 1]``.
+    """
+
+    begins: NDArray[np.int64]
+    others: NDArray[np.int32]
+    marks: NDArray[np.int32]
 
 
 def find_places(pairs: PairArray, wanted: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
@@ -37,8 +47,7 @@ def list_by_record(
 ) -> RecordLists:
     """List for each record those it is paired with, in order, and the marks of these pairs.
 
-    Parts are pairs with their marks. The lists are one after the other: where each begins, the
-    others and the marks. With an order, all is in terms of places in it.
+    Parts are pairs with their marks. With an order, all is in terms of places in it.
 
     >>> pairs, marks = np.array([[0, 2], [1, 2]], dtype=np.int32), np.array([7, 8], dtype=np.int32)
     >>> [array.tolist() for array in list_by_record([(pairs, marks)], 3)]
@@ -57,4 +66,15 @@ def list_by_record(
     for pairs, marks in parts:
         list_neighbours(pairs, marks, place, reached, others, of_other)
     call_over_ranges(lambda a, b: sort_neighbours(begins, others, of_other, a, b), n_records)
-    return begins, others, of_other
+    return RecordLists(begins, others, of_other)
+
+
+def list_numbered_pairs(
+    pairs: PairArray, n_records: int, order: NDArray[np.int64] | None = None
+) -> RecordLists:
+    """List for each record those it is paired with; marks are the numbers of the pairs.
+
+    >>> list_numbered_pairs(np.array([[0, 2], [1, 2]], dtype=np.int32), 3).marks.tolist()
+    [0, 1, 0, 1]
+    """
+    return list_by_record([(pairs, np.arange(len(pairs), dtype=np.int32))], n_records, order)

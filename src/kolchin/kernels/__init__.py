@@ -12,7 +12,7 @@ What Python calls is named here; what else there is, functions of this package c
 
 from kolchin.kernels.arrays import (
     LARGEST_ENUMERATED,
-    Answers,
+    AnswerLists,
     AttachRequest,
     Data,
     Evidence,
@@ -26,26 +26,37 @@ from kolchin.kernels.arrays import (
     Weights,
 )
 from kolchin.kernels.attach import attach_records
-from kolchin.kernels.candidates import block_pairs, pair_scores, pairs_above, score_histogram
-from kolchin.kernels.categorical import agreement_cells, log_density_of_delta
+from kolchin.kernels.candidates import (
+    compute_pair_scores,
+    count_pairs_by_score,
+    list_block_pairs,
+    list_pairs_above,
+)
+from kolchin.kernels.categorical import collect_agreement_cells, log_density_of_delta
 from kolchin.kernels.chaperones import make_chaperones_moves
 from kolchin.kernels.exemplar import LARGEST_FACTOR, MORE_SHOWN
 from kolchin.kernels.forests import grow_forest, link_forest, sum_forest, weigh_links
-from kolchin.kernels.grouping import bounded_groups, rival_pairs
+from kolchin.kernels.grouping import form_bounded_groups, list_rival_pairs
 from kolchin.kernels.link_proposals import weigh_proposals
-from kolchin.kernels.pairs import alias_tables
+from kolchin.kernels.pairs import build_alias_tables
 from kolchin.kernels.patterns import count_patterns
 from kolchin.kernels.prior import log_open_weight
 from kolchin.kernels.regroup import regroup_records
 from kolchin.kernels.removal import take_apart
-from kolchin.kernels.rings import count_linked, count_sizes, grouped, grouped_among, make_rings
+from kolchin.kernels.rings import (
+    count_linked,
+    count_sizes,
+    list_members,
+    list_members_among,
+    make_rings,
+)
 from kolchin.kernels.trees import pick_units
 
 __all__ = [
     "LARGEST_ENUMERATED",
     "LARGEST_FACTOR",
     "MORE_SHOWN",
-    "Answers",
+    "AnswerLists",
     "AttachRequest",
     "Data",
     "Evidence",
@@ -57,28 +68,28 @@ __all__ = [
     "Removal",
     "Units",
     "Weights",
-    "agreement_cells",
-    "alias_tables",
     "attach_records",
-    "block_pairs",
-    "bounded_groups",
+    "build_alias_tables",
+    "collect_agreement_cells",
+    "compute_pair_scores",
     "count_linked",
+    "count_pairs_by_score",
     "count_patterns",
     "count_sizes",
-    "grouped",
-    "grouped_among",
+    "form_bounded_groups",
     "grow_forest",
     "link_forest",
+    "list_block_pairs",
+    "list_members",
+    "list_members_among",
+    "list_pairs_above",
+    "list_rival_pairs",
     "log_density_of_delta",
     "log_open_weight",
     "make_chaperones_moves",
     "make_rings",
-    "pair_scores",
-    "pairs_above",
     "pick_units",
     "regroup_records",
-    "rival_pairs",
-    "score_histogram",
     "sum_forest",
     "take_apart",
     "weigh_links",

@@ -1,4 +1,4 @@
-"""Known answers: factors on whether two records are together, and records that are tied.
+"""What people say of pairs (model section 9): factors on whether two records are together.
 
 Tied records are certainly the same: no partition parts them. What would do so has weight zero, and
 moves take them along together.
@@ -6,7 +6,7 @@ moves take them along together.
 
 import numpy as np
 
-from kolchin.kernels.arrays import Answers, Floats, Int32s, Sides
+from kolchin.kernels.arrays import AnswerLists, Floats, Int32s, Sides
 from kolchin.kernels.compiling import hot, lean
 
 LARGEST_ANSWERED = 80.0
@@ -14,19 +14,19 @@ LARGEST_ANSWERED = 80.0
 
 
 @hot
-def are_tied(answers: Answers, i: int, j: int) -> bool:
+def are_tied(answers: AnswerLists, i: int, j: int) -> bool:
     """Tell whether two records are certainly the same."""
     return answers.group[i] >= 0 and answers.group[i] == answers.group[j]
 
 
 @hot
-def is_tied(answers: Answers, record: int) -> bool:
+def is_tied(answers: AnswerLists, record: int) -> bool:
     """Tell whether a record is certainly the same as another."""
     return answers.group.size > 0 and answers.group[record] >= 0
 
 
 @lean
-def log_answer(answers: Answers, i: int, j: int) -> float:
+def log_answer(answers: AnswerLists, i: int, j: int) -> float:
     """Log factor of two records together, over apart."""
     for place in range(answers.starts[i], answers.starts[i + 1]):
         if answers.others[place] == j:
@@ -36,7 +36,7 @@ def log_answer(answers: Answers, i: int, j: int) -> float:
 
 @lean
 def log_answers(
-    answers: Answers, record: int, members: Int32s, side: Sides, wanted: int, n_members: int
+    answers: AnswerLists, record: int, members: Int32s, side: Sides, wanted: int, n_members: int
 ) -> float:
     """Log factor of a record with all members of one side."""
     total = 0.0
@@ -51,7 +51,7 @@ def log_answers(
 
 
 @lean
-def log_answers_with_ring(answers: Answers, following: Int32s, record: int, unit: int) -> float:
+def log_answers_with_ring(answers: AnswerLists, following: Int32s, record: int, unit: int) -> float:
     """Log factor of a record with all records of a ring."""
     total = 0.0
     if answers.starts.size > 0 and answers.starts[record] < answers.starts[record + 1]:
@@ -65,7 +65,9 @@ def log_answers_with_ring(answers: Answers, following: Int32s, record: int, unit
 
 
 @lean
-def log_answers_between(answers: Answers, members: Int32s, n_group: int, n_members: int) -> float:
+def log_answers_between(
+    answers: AnswerLists, members: Int32s, n_group: int, n_members: int
+) -> float:
     """Log factor of the first ones listed with the others; infinite if records are tied."""
     total = 0.0
     for g in range(n_group):
@@ -77,7 +79,7 @@ def log_answers_between(answers: Answers, members: Int32s, n_group: int, n_membe
 
 
 @lean
-def weigh_subsets(answers: Answers, members: Int32s, n_members: int, subsets: Floats) -> bool:
+def weigh_subsets(answers: AnswerLists, members: Int32s, n_members: int, subsets: Floats) -> bool:
     """Multiply the evidence of subsets by the factors of all pairs in them (entry 0: all of S).
 
     Subsets that have one of two tied records get 0. Returns whether products stay in range.
@@ -105,7 +107,7 @@ def weigh_subsets(answers: Answers, members: Int32s, n_members: int, subsets: Fl
 
 
 @lean
-def parts_tied(answers: Answers, members: Int32s, side: Sides, n_members: int) -> bool:
+def separates_tied(answers: AnswerLists, members: Int32s, side: Sides, n_members: int) -> bool:
     """Tell whether a division of S parts records that are tied."""
     for k in range(1, n_members):
         if answers.group[members[k]] < 0:
@@ -117,7 +119,9 @@ def parts_tied(answers: Answers, members: Int32s, side: Sides, n_members: int) -
 
 
 @lean
-def tied_side(answers: Answers, record: int, members: Int32s, side: Sides, n_members: int) -> int:
+def find_tied_side(
+    answers: AnswerLists, record: int, members: Int32s, side: Sides, n_members: int
+) -> int:
     """Return the side, 0 or 1, of another record that one is tied to; -1 if none is on either."""
     for k in range(n_members):
         if side[k] <= 1 and members[k] != record and are_tied(answers, record, members[k]):
@@ -126,7 +130,7 @@ def tied_side(answers: Answers, record: int, members: Int32s, side: Sides, n_mem
 
 
 @lean
-def first_of_group(answers: Answers, members: Int32s, k: int) -> bool:
+def is_first_of_group(answers: AnswerLists, members: Int32s, k: int) -> bool:
     """Tell whether no member before one is tied to it."""
     first = True
     for other in range(k):
@@ -135,7 +139,7 @@ def first_of_group(answers: Answers, members: Int32s, k: int) -> bool:
 
 
 @lean
-def count_tied(answers: Answers, following: Int32s, start: int) -> int:
+def count_tied(answers: AnswerLists, following: Int32s, start: int) -> int:
     """Count the records of a ring that are tied to others."""
     count = 0
     n = np.int64(start)

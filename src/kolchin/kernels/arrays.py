@@ -20,7 +20,7 @@ Int64s = NDArray[np.int64]
 Sides = NDArray[np.int8]
 
 
-class Answers(NamedTuple):
+class AnswerLists(NamedTuple):
     """What people say of pairs of records; without answers all is empty.
 
     Something is said of record n with ``others[starts[n] : starts[n + 1]]``, sorted; ``log_factor``
@@ -51,7 +51,7 @@ class Data(NamedTuple):
     pattern: Int32s = np.empty(0, dtype=np.int32)
     shown: Int32s = np.empty(0, dtype=np.int32)
     source: Int32s = np.empty(0, dtype=np.int32)
-    answers: Answers = Answers()
+    answers: AnswerLists = AnswerLists()
 
 
 class Evidence(NamedTuple):
@@ -141,8 +141,9 @@ class Scratch(NamedTuple):
     ``members`` are the records of S, ``side`` says which cluster each is in. All divisions of a
     small S have a ``weight``, and all subsets of it an evidence, ``subsets``, made of terms
     ``below`` a fraction and of sums over exemplars, ``subset_sums``. For compared fields,
-    ``between`` has what each two of S say, ``totals`` its sums by side, ``told`` the weights of
-    exemplars, ``log_sides`` the log evidence of both sides; ``terms`` is for what is summed.
+    ``between`` has what each two of S say, ``totals`` its sums by side, ``exemplar_weight`` how
+    likely each is the exemplar, ``log_sides`` the log evidence of both sides; ``terms`` is for what
+    is summed.
     ``pair_weight`` is what two records without company weigh, apart and joined (columns), as they
     are now (rows).
     """
@@ -155,7 +156,7 @@ class Scratch(NamedTuple):
     below: Floats
     between: Floats
     totals: Floats
-    told: Floats
+    exemplar_weight: Floats
     log_sides: Floats
     terms: Floats
     pair_weight: Floats

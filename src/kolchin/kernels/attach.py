@@ -18,9 +18,9 @@ from kolchin.kernels.arrays import (
 )
 from kolchin.kernels.categorical import log_predictive
 from kolchin.kernels.compiling import compiled, lean
-from kolchin.kernels.exemplar import compare_with, exemplar_weight, log_exemplar_joining
+from kolchin.kernels.exemplar import compare_with, compute_exemplar_weight, log_exemplar_joining
 from kolchin.kernels.neighbours import find_neighbour
-from kolchin.kernels.pairs import draw_pair, inside, record_at
+from kolchin.kernels.pairs import draw_pair, is_inside, record_at
 from kolchin.kernels.prior import count_two, log_merge_weight
 
 LARGEST_JOINED = 8
@@ -28,13 +28,15 @@ LARGEST_JOINED = 8
 
 
 @lean
-def others_of(following: Int32s, within: Int64s, start: int, left_out: int, members: Int32s) -> int:
+def list_others(
+    following: Int32s, within: Int64s, start: int, left_out: int, members: Int32s
+) -> int:
     """List the records of a ring without one; 0 if they do not fit or are not all in the shard."""
     n_members = 0
     n = start
     while True:
         if n != left_out:
-            if n_members == members.size or not inside(within, n):
+            if n_members == members.size or not is_inside(within, n):
                 return 0
             members[n_members] = n
             n_members += 1
@@ -44,7 +46,7 @@ def others_of(following: Int32s, within: Int64s, start: int, left_out: int, memb
 
 
 @lean
-def listed_odds(request: AttachRequest, record: int, members: Int32s, n_members: int) -> float:
+def sum_listed_odds(request: AttachRequest, record: int, members: Int32s, n_members: int) -> float:
     """Sum the listed odds of a record with some others."""
     total = 0.0
     for k in range(n_members):
@@ -59,8 +61,8 @@ def log_dilution(data: Data, record: int, members: Int32s, n_members: int) -> fl
     """Log of by how much the weights of exemplars grow with one more record."""
     whole = 0.0
     for k in range(n_members):
-        whole += exemplar_weight(data.shown[members[k]])
-    return np.log1p(exemplar_weight(data.shown[record]) / whole)
+        whole += compute_exemplar_weight(data.shown[members[k]])
+    return np.log1p(compute_exemplar_weight(data.shown[record]) / whole)
 
 
 class Room(NamedTuple):
@@ -119,11 +121,11 @@ def attach_or_leave(
             j = np.int64(partition.following[i])
             if i == j or is_tied(data.answers, i):
                 continue
-        m = others_of(partition.following, request.pairs.within, j, i, members)
+        m = list_others(partition.following, request.pairs.within, j, i, members)
         if m == 0:
             continue
         # A pair comes apart whichever of the two leaves.
-        listed = listed_odds(request, i, members, m) / (2.0 if m == 1 else 1.0)
+        listed = sum_listed_odds(request, i, members, m) / (2.0 if m == 1 else 1.0)
         if listed == 0.0:
             continue
         log_ratio = log_balance - np.log(listed)

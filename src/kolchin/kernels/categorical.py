@@ -5,11 +5,11 @@ import numpy as np
 from kolchin.kernels.answers import log_answers
 from kolchin.kernels.arrays import Data, Evidence, Floats, Int32s, Int64s, Sides
 from kolchin.kernels.compiling import compiled, hot, lean
-from kolchin.kernels.sources import clash
+from kolchin.kernels.sources import are_of_one_source
 
 
 @lean
-def categorical_predictive(
+def log_categorical_predictive(
     data: Data,
     evidence: Evidence,
     record: int,
@@ -50,10 +50,10 @@ def categorical_predictive(
 
 
 @hot
-def categorical_pair(data: Data, evidence: Evidence, i: int, j: int) -> float:
+def compute_categorical_ratio(data: Data, evidence: Evidence, i: int, j: int) -> float:
     """Bayes factor of the categorical fields that two records are one entity rather than two.
 
-    May overflow to infinity or underflow to 0, see ``log_categorical_pair``.
+    May overflow to infinity or underflow to 0, see ``log_categorical_ratio``.
     """
     above = 1.0
     below = 1.0
@@ -71,9 +71,9 @@ def categorical_pair(data: Data, evidence: Evidence, i: int, j: int) -> float:
 
 
 @lean
-def log_categorical_pair(data: Data, evidence: Evidence, i: int, j: int) -> float:
+def log_categorical_ratio(data: Data, evidence: Evidence, i: int, j: int) -> float:
     """Log Bayes factor of the categorical fields that two records are one entity."""
-    product = categorical_pair(data, evidence, i, j)
+    product = compute_categorical_ratio(data, evidence, i, j)
     if 1e-250 < product < 1e250:
         return np.log(product)
     total = 0.0
@@ -106,10 +106,10 @@ def log_predictive(
             if (
                 side[k] == wanted
                 and members[k] != record
-                and clash(data.source, record, members[k])
+                and are_of_one_source(data.source, record, members[k])
             ):
                 return -np.inf
-    total = categorical_predictive(data, evidence, record, members, side, wanted, n_members)
+    total = log_categorical_predictive(data, evidence, record, members, side, wanted, n_members)
     if data.answers.starts.size > 0:
         total += log_answers(data.answers, record, members, side, wanted, n_members)
     return total
@@ -128,7 +128,9 @@ def log_evidence(
 
 
 @compiled
-def agreement_cells(members: Int32s, sizes: Int32s, codes: Int32s) -> tuple[Int64s, Int64s, Int64s]:
+def collect_agreement_cells(
+    members: Int32s, sizes: Int32s, codes: Int32s
+) -> tuple[Int64s, Int64s, Int64s]:
     """Collect all that the likelihood of delta depends on (model section 3).
 
     A value that k >= 2 records of a cluster share gives the steps (code, 1), ..., (code, k-1):
@@ -170,7 +172,7 @@ def agreement_cells(members: Int32s, sizes: Int32s, codes: Int32s) -> tuple[Int6
 def log_density_of_delta(
     delta: float, frequency: Floats, step: Floats, number: Floats, n_cells: int, observed: Int64s
 ) -> float:
-    """Log evidence of all clusters as a function of one delta (see ``agreement_cells``)."""
+    """Log evidence of all clusters as a function of one delta (see ``collect_agreement_cells``)."""
     total = n_cells * np.log(delta)
     for k in range(number.size):
         total += number[k] * np.log(delta * frequency[k] + step[k])

@@ -15,14 +15,14 @@ from kolchin.kernels.arrays import (
     Sides,
     Weights,
 )
-from kolchin.kernels.categorical import categorical_pair
+from kolchin.kernels.categorical import compute_categorical_ratio
 from kolchin.kernels.compiling import compiled, lean
 from kolchin.kernels.divisions import draw_division
-from kolchin.kernels.exemplar import compared_pair
-from kolchin.kernels.pairs import draw_pair, inside, record_at
+from kolchin.kernels.exemplar import compute_compared_ratio
+from kolchin.kernels.pairs import draw_pair, is_inside, record_at
 from kolchin.kernels.prior import count_sides, log_open_weight, weigh_pairs
-from kolchin.kernels.rings import stays, write_rings
-from kolchin.kernels.sources import clash
+from kolchin.kernels.rings import is_cluster_inside, write_rings
+from kolchin.kernels.sources import are_of_one_source
 from kolchin.kernels.split_merge import split_or_merge
 from kolchin.kernels.visits import visit_all
 
@@ -37,10 +37,10 @@ MOVES_IN_RING = 8.0
 
 
 @lean
-def gather(
+def collect_members(
     following: Int32s, within: Int64s, i: int, j: int, members: Int32s, side: Sides
 ) -> tuple[int, bool]:
-    """Collect S, the records of c_i and c_j: i, j, then the others in increasing order.
+    """List S, the records of the clusters of i and j: i, j, then the others in increasing order.
 
     Returns their number (or minus one when they do not fit, and 0 when one is outside the shard)
     and whether i and j are together. Sides are set: 0 with i, 1 with j. The order must not depend
@@ -59,11 +59,11 @@ def gather(
             if n == j and own == 0:
                 together = True
                 side[1] = 0
-            elif not inside(within, n):
+            elif not is_inside(within, n):
                 return 0, together
             elif count == members.size:
                 # It does not fit, unless a record is outside: how far tables reach must not tell.
-                count = -1 if stays(following, within, start) else 0
+                count = -1 if is_cluster_inside(following, within, start) else 0
             else:
                 k = count
                 while k > 2 and members[k - 1] > n:
@@ -74,7 +74,7 @@ def gather(
                 side[k] = own
                 count += 1
             n = following[n]
-        if count < 0 and own == 0 and not stays(following, within, j):
+        if count < 0 and own == 0 and not is_cluster_inside(following, within, j):
             count = 0
         if together or count <= 0:
             break
@@ -82,7 +82,7 @@ def gather(
 
 
 @lean
-def several_records(
+def divide_clusters(
     rng: np.random.Generator,
     i: int,
     j: int,
@@ -98,7 +98,9 @@ def several_records(
 
     Returns false if the tables are too short for their union.
     """
-    n_members, together = gather(partition.following, within, i, j, scratch.members, scratch.side)
+    n_members, together = collect_members(
+        partition.following, within, i, j, scratch.members, scratch.side
+    )
     if n_members <= 0:
         return n_members == 0
     # Each record of a cluster is asked in turn: a few moves on a large one are enough.
@@ -195,7 +197,7 @@ def make_moves(
         if in_rings:
             i = np.int64(record_at(pairs.within, move))
             j = np.int64(partition.following[i])
-            if i == j or not inside(pairs.within, j):
+            if i == j or not is_inside(pairs.within, j):
                 continue
         elif partition.pending[0] >= 0:
             i, j = partition.pending[0], partition.pending[1]
@@ -206,7 +208,7 @@ def make_moves(
             continue
         after_i = partition.following[i]
         after_j = partition.following[j]
-        if constrained and after_i == i and after_j == j and clash(data.source, i, j):
+        if constrained and after_i == i and after_j == j and are_of_one_source(data.source, i, j):
             continue
         n_clusters = partition.n_clusters[0]
         n_alone, n_pairs = partition.size_counts[1], partition.size_counts[2]
@@ -214,9 +216,9 @@ def make_moves(
             # Two records without company: draw at once whether they are one cluster or two.
             together = after_i == j
             now = 1 if together else 0
-            joined = scratch.pair_weight[now, 1] * categorical_pair(data, evidence, i, j)
+            joined = scratch.pair_weight[now, 1] * compute_categorical_ratio(data, evidence, i, j)
             if compared:
-                joined *= compared_pair(data, evidence, i, j)
+                joined *= compute_compared_ratio(data, evidence, i, j)
             if answered:
                 joined *= np.exp(log_answer(data.answers, i, j))
             total = joined + scratch.pair_weight[now, 0]
@@ -230,7 +232,7 @@ def make_moves(
                 partition.size_counts[2] += sign
         else:
             in_range = False
-        fits = in_range or several_records(
+        fits = in_range or divide_clusters(
             rng, i, j, data, evidence, weights, pairs.within, partition, scratch, in_rings
         )
         if not fits and not in_rings:

@@ -27,7 +27,7 @@ UNCOUNTED: dict[str, Any] = {"_nrt": False}
 
 
 @cache
-def source_stamp(folder: Path) -> str:
+def compute_source_stamp(folder: Path) -> str:
     """Return a hash of all files of a folder and of this one."""
     files = sorted({*folder.glob("*.py"), *HERE.glob("*.py")})
     return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
@@ -38,7 +38,7 @@ class StampedCache(FunctionCache):
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
-        stamp = source_stamp(Path(function.__code__.co_filename).parent)
+        stamp = compute_source_stamp(Path(function.__code__.co_filename).parent)
         self._cache_file = IndexDataCacheFile(self.cache_path, self._impl.filename_base, stamp)
         # What is of another version is never unpickled: its arguments may be of types that are
         # there no more, as when another release was installed in the same place before.

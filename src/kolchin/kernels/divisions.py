@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kolchin.kernels.answers import parts_tied, weigh_subsets
+from kolchin.kernels.answers import separates_tied, weigh_subsets
 from kolchin.kernels.arrays import (
     BITS,
     Data,
@@ -14,13 +14,18 @@ from kolchin.kernels.arrays import (
 )
 from kolchin.kernels.categorical import log_evidence
 from kolchin.kernels.compiling import hot, lean
-from kolchin.kernels.exemplar import compare_members, exemplar_evidence, finite_log, log_exemplar
-from kolchin.kernels.prior import free_factor
+from kolchin.kernels.exemplar import (
+    compare_members,
+    finite_log,
+    log_exemplar,
+    write_exemplar_evidence,
+)
+from kolchin.kernels.prior import compute_size_factor
 from kolchin.kernels.sources import forbid_subsets
 
 
 @hot
-def subset_evidence(data: Data, evidence: Evidence, scratch: Scratch, n_members: int) -> bool:
+def write_subset_evidence(data: Data, evidence: Evidence, scratch: Scratch, n_members: int) -> bool:
     """Evidence of every subset of S that a division needs, in one pass over the fields.
 
     A subset is a bit pattern over the members: i is bit 0, j is bit 1. Needed are the subsets
@@ -63,7 +68,7 @@ def subset_evidence(data: Data, evidence: Evidence, scratch: Scratch, n_members:
     in_range = True
     if evidence.ratio.size > 0:
         in_range = compare_members(data, evidence, members, n_members, scratch.between)
-        exemplar_evidence(scratch.between, n_members, scratch.terms, scratch.subset_sums)
+        write_exemplar_evidence(scratch.between, n_members, scratch.terms, scratch.subset_sums)
         for subset in range(n_subsets):
             subsets[subset] *= scratch.subset_sums[subset]
     if data.source.size > 0:
@@ -101,7 +106,7 @@ def draw_division(
     more) with each other record on i's side or on j's, the bits of a number.
     """
     n_apart = 1 << (n_members - 2)
-    in_range = subset_evidence(data, evidence, scratch, n_members) and weights.safe_products
+    in_range = write_subset_evidence(data, evidence, scratch, n_members) and weights.safe_products
     apart_weight = np.exp(log_apart)
     total = 0.0
     for on_j in range(n_apart):
@@ -109,12 +114,12 @@ def draw_division(
         size_i = n_members - size_j
         with_j, with_i = (on_j << 2) | 2, ((n_apart - 1 - on_j) << 2) | 1
         weight = apart_weight * weights.size[size_j] * weights.size[size_i]
-        weight *= free_factor(weights, partition, size_j, size_i)
+        weight *= compute_size_factor(weights, partition, size_j, size_i)
         weight *= scratch.subsets[with_j] * scratch.subsets[with_i]
         scratch.weight[on_j] = weight
         total += weight
     scratch.weight[n_apart] = weights.size[n_members] * scratch.subsets[0]
-    scratch.weight[n_apart] *= free_factor(weights, partition, n_members, 0)
+    scratch.weight[n_apart] *= compute_size_factor(weights, partition, n_members, 0)
     total += scratch.weight[n_apart]
     if not (in_range and 1e-200 < total < 1e200):
         total = log_scale_weights(log_apart, data, evidence, weights, partition, n_members, scratch)
@@ -155,7 +160,9 @@ def log_scale_weights(
         for k in range(n_members):
             on_j += scratch.side[k]
         scratch.weight[choice] = weights.log_size[n_members - on_j]
-        scratch.weight[choice] += np.log(free_factor(weights, partition, n_members - on_j, on_j))
+        scratch.weight[choice] += np.log(
+            compute_size_factor(weights, partition, n_members - on_j, on_j)
+        )
         if choice < n_apart:
             scratch.weight[choice] += weights.log_size[on_j] + log_apart
         for own in range(2):
@@ -166,7 +173,7 @@ def log_scale_weights(
                 scratch.weight[choice] += log_exemplar(
                     scratch.between, scratch.side, own, n_members, scratch.terms
                 )
-        if data.answers.starts.size > 0 and parts_tied(
+        if data.answers.starts.size > 0 and separates_tied(
             data.answers, scratch.members, scratch.side, n_members
         ):
             scratch.weight[choice] = -np.inf

@@ -4,6 +4,7 @@ import numpy as np
 
 from kolchin.kernels.arrays import Data, Evidence, Floats, Int32s, Sides
 from kolchin.kernels.compiling import hot, lean
+from kolchin.kernels.neighbours import search
 
 LARGEST_FACTOR = 1e170
 """Evidence of compared fields is multiplied if it stays between this and its inverse."""
@@ -17,11 +18,11 @@ NEAR = 8
 
 
 @lean
-def place_of(data: Data, i: int, j: int) -> int:
-    """Where one of two records stands in the list of the other, -1 if nowhere.
+def find_compared_pair(data: Data, i: int, j: int) -> int:
+    """Return where one of two records stands in the list of the other, -1 if nowhere.
 
-    Lists are sorted and know of each other, so the shorter one is searched: by halves, near the
-    place where the record would stand if the list were evenly spread.
+    Lists are sorted and know of each other, so the shorter one is searched, near the place where
+    the record would stand if the list were evenly spread.
     """
     if data.begins[i + 1] - data.begins[i] > data.begins[j + 1] - data.begins[j]:
         i, j = j, i
@@ -31,24 +32,17 @@ def place_of(data: Data, i: int, j: int) -> int:
         low = near - NEAR
     if near + NEAR < high and data.others[near + NEAR] > j:
         high = near + NEAR
-    left = high - low
-    if left == 0:
-        return -1
-    while left > 1:
-        half = left >> 1
-        low += half * (data.others[low + half] <= j)
-        left -= half
-    return low if data.others[low] == j else -1
+    return search(data.others, low, high, j)
 
 
 @lean
-def compared_pair(data: Data, evidence: Evidence, i: int, j: int) -> float:
+def compute_compared_ratio(data: Data, evidence: Evidence, i: int, j: int) -> float:
     """Evidence of the compared fields of two records (model section 6).
 
     That of the pattern of their levels if they are listed, else that of a difference in each field
     which both show.
     """
-    place = place_of(data, i, j)
+    place = find_compared_pair(data, i, j)
     return (
         evidence.uncompared[data.shown[i] & data.shown[j]]
         if place < 0
@@ -63,13 +57,13 @@ def finite_log(value: float) -> float:
 
 
 @lean
-def log_compared_pair(data: Data, evidence: Evidence, i: int, j: int) -> float:
+def log_compared_ratio(data: Data, evidence: Evidence, i: int, j: int) -> float:
     """Log evidence of the compared fields of two records: finite, so that it can be taken back."""
-    return finite_log(compared_pair(data, evidence, i, j))
+    return finite_log(compute_compared_ratio(data, evidence, i, j))
 
 
 @lean
-def exemplar_weight(shown: int) -> float:
+def compute_exemplar_weight(shown: int) -> float:
     """Return how likely a record is the exemplar of its cluster, by what it shows (bits)."""
     weight = 1.0
     while shown:
@@ -88,9 +82,9 @@ def compare_members(
     """
     largest = 1.0
     for k in range(n_members):
-        between[k, k] = exemplar_weight(data.shown[members[k]])
+        between[k, k] = compute_exemplar_weight(data.shown[members[k]])
         for other in range(k):
-            value = compared_pair(data, evidence, members[k], members[other])
+            value = compute_compared_ratio(data, evidence, members[k], members[other])
             between[k, other] = value
             between[other, k] = value
             largest = max(largest, value, 1.0 / value)
@@ -101,13 +95,15 @@ def compare_members(
 
 
 @lean
-def exemplar_evidence(between: Floats, n_members: int, products: Floats, sums: Floats) -> None:
+def write_exemplar_evidence(
+    between: Floats, n_members: int, products: Floats, sums: Floats
+) -> None:
     """Evidence of the compared fields of every subset that a division needs (model section 6).
 
     One of its records shows the entity's true values, with the chance that its weight says: for
     each exemplar, products over the records but i and j are built up bit by bit, then i, j or both
     come in; last, sums of weights are.
-    Subsets are numbered as in ``subset_evidence``.
+    Subsets are numbered as in ``write_subset_evidence``.
     """
     n_rests = 1 << (n_members - 2)
     for subset in range(1 << n_members):
@@ -149,11 +145,11 @@ def sum_logs(
     """
     whole = 0.0
     for k in range(n_members):
-        weight = exemplar_weight(data.shown[members[k]])
+        weight = compute_exemplar_weight(data.shown[members[k]])
         whole += weight
         sums[k] = np.log(weight)
         for other in range(k):
-            log_value = log_compared_pair(data, evidence, members[k], members[other])
+            log_value = log_compared_ratio(data, evidence, members[k], members[other])
             sums[k] += log_value
             sums[other] += log_value
     return whole
@@ -180,7 +176,7 @@ def compare_with(
     """Look up the log evidence of a record with each of some others; returns the least."""
     least = np.inf
     for k in range(n_members):
-        row[k] = log_compared_pair(data, evidence, record, members[k])
+        row[k] = log_compared_ratio(data, evidence, record, members[k])
         least = min(least, row[k])
     return least
 
@@ -201,7 +197,7 @@ def log_exemplar_joining(
     """
     whole = sum_logs(data, evidence, members, n_members, sums)
     log_without = log_mean_exp(sums, n_members, whole)
-    weight = exemplar_weight(data.shown[record])
+    weight = compute_exemplar_weight(data.shown[record])
     sums[n_members] = np.log(weight)
     for k in range(n_members):
         sums[k] += row[k]

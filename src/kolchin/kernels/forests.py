@@ -5,7 +5,7 @@ import numpy as np
 from kolchin.kernels.answers import log_answers_with_ring
 from kolchin.kernels.arrays import Data, Floats, Forest, Int32s, Int64s, Removal, Units
 from kolchin.kernels.compiling import compiled, lean
-from kolchin.kernels.removal import LARGEST_LOOKED_AT, chance_to_stay
+from kolchin.kernels.removal import LARGEST_LOOKED_AT, compute_chance_to_stay
 from kolchin.kernels.trees import break_circles, hold_links, order_trees
 
 
@@ -45,7 +45,7 @@ def grow_forest(
             if following[p] != p:
                 p, q = q, p
             size[v] = describe_link(following, data.codes, data.gain, p, q, shared[v], seen[v])
-            stayed[v] = chance_to_stay(
+            stayed[v] = compute_chance_to_stay(
                 following, data.codes, data.answers, p, q, removal, members, leaving
             )
             # What was said of the two is a factor of their link, as what the fields say is.

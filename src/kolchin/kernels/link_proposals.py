@@ -11,7 +11,10 @@ from kolchin.kernels.neighbours import find_neighbour
 def weigh_proposals(
     proposals: LinkProposals, data: Data, delta: Floats, odds: float, reach: Floats
 ) -> None:
-    """Write the sums of each record's weights: the chance of a link, by delta and prior odds."""
+    """Weigh each listed neighbour by the chance of a link, given delta and the prior odds of one.
+
+    ``reach`` gets the sum of a record's weights up to each of its neighbours.
+    """
     starts = proposals.starts
     for record in range(starts.size - 1):
         total = 0.0
@@ -26,7 +29,7 @@ def weigh_proposals(
 
 
 @lean
-def own_weight(proposals: LinkProposals, record: int, other: int) -> float:
+def find_weight(proposals: LinkProposals, record: int, other: int) -> float:
     """Return the weight of another in a record's list; 0 if it is not there."""
     starts, reach = proposals.starts, proposals.reach
     place = find_neighbour(starts, proposals.neighbours, record, other)
@@ -36,26 +39,29 @@ def own_weight(proposals: LinkProposals, record: int, other: int) -> float:
 
 
 @lean
-def total_weight(proposals: LinkProposals, record: int) -> float:
+def get_total_weight(proposals: LinkProposals, record: int) -> float:
     """Return the sum of the weights of a record's list, which has some."""
     return proposals.reach[proposals.starts[record + 1] - 1]
 
 
 @lean
-def pick_weight(proposals: LinkProposals, record: int, other: int) -> float:
-    """Return the weight of a pair, which both records list: as that of less weight has it."""
+def find_pair_weight(proposals: LinkProposals, record: int, other: int) -> float:
+    """Return the weight of a pair: that in the list of the record with less weight in all.
+
+    Both records list the pair, and both must see the same weight.
+    """
     if (
         proposals.starts[record] == proposals.starts[record + 1]
         or proposals.starts[other] == proposals.starts[other + 1]
     ):
         return 0.0
-    if total_weight(proposals, other) < total_weight(proposals, record):
+    if get_total_weight(proposals, other) < get_total_weight(proposals, record):
         record, other = other, record
-    return own_weight(proposals, record, other)
+    return find_weight(proposals, record, other)
 
 
 @lean
-def pick_chances(
+def compute_pick_chances(
     following: Int32s, proposals: LinkProposals, uniform: float, unit: int, other: int
 ) -> tuple[float, float]:
     """Return the chance of one unit to pick another, and that of the other to pick it."""
@@ -68,10 +74,10 @@ def pick_chances(
         n = np.int32(other)
         while True:
             n_other += 1
-            weight = pick_weight(proposals, m, n)
+            weight = find_pair_weight(proposals, m, n)
             if weight > 0.0:
-                one += weight / total_weight(proposals, m)
-                two += weight / total_weight(proposals, n)
+                one += weight / get_total_weight(proposals, m)
+                two += weight / get_total_weight(proposals, n)
             n = following[n]
             if n == other:
                 break
@@ -85,7 +91,7 @@ def pick_chances(
 
 
 @lean
-def picked_by(
+def pick_other(
     rng: np.random.Generator, proposals: LinkProposals, uniform: float, record: int
 ) -> tuple[int, float]:
     """Let a record pick another: one of its list, with its weight there, or any, or none (-1)."""

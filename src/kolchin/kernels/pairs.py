@@ -7,7 +7,7 @@ from kolchin.kernels.compiling import compiled, hot, lean
 
 
 @hot
-def inside(within: Int64s, record: int) -> bool:
+def is_inside(within: Int64s, record: int) -> bool:
     """Tell whether a record is in a shard."""
     return within[0] <= record < within[1] or within[2] <= record < within[3]
 
@@ -20,7 +20,7 @@ def record_at(within: Int64s, place: int) -> int:
 
 
 @hot
-def place_in(within: Int64s, record: int) -> int:
+def find_index(within: Int64s, record: int) -> int:
     """Return the place of a record in its shard."""
     if within[0] <= record < within[1]:
         return record - within[0]
@@ -55,7 +55,7 @@ def draw_pair(rng: np.random.Generator, pairs: Pairs) -> tuple[np.int64, np.int6
 
 
 @compiled
-def alias_tables(pairs: Int32s, weight: Floats, begins: Int64s) -> Int32s:
+def build_alias_tables(pairs: Int32s, weight: Floats, begins: Int64s) -> Int32s:
     """Build the rows of ``Pairs.table`` for lists of weighted pairs, one after another."""
     longest = 0
     for s in range(begins.size - 1):

@@ -4,7 +4,12 @@ import numpy as np
 
 from kolchin.kernels.arrays import Data, Evidence, Floats, Int32s, Int64s
 from kolchin.kernels.compiling import compiled, lean
-from kolchin.kernels.exemplar import exemplar_weight, finite_log, log_mean_exp, place_of
+from kolchin.kernels.exemplar import (
+    compute_exemplar_weight,
+    find_compared_pair,
+    finite_log,
+    log_mean_exp,
+)
 
 
 @compiled
@@ -25,9 +30,9 @@ def count_patterns(
 
 
 @lean
-def row_of(data: Data, n_patterns: int, i: int, j: int) -> int:
+def find_pattern_row(data: Data, n_patterns: int, i: int, j: int) -> int:
     """Return the pattern of a pair; if it was not compared, the row that says what both show."""
-    listed = place_of(data, i, j)
+    listed = find_compared_pair(data, i, j)
     return n_patterns + (data.shown[i] & data.shown[j]) if listed < 0 else data.pattern[listed]
 
 
@@ -61,19 +66,19 @@ def draw_exemplars(
             continue
         if size == 2:
             # Either shows the same pattern against the other.
-            row = row_of(data, n_patterns, members[start + 1], members[start])
+            row = find_pattern_row(data, n_patterns, members[start + 1], members[start])
             inside[row] += 1
             against[row] += 1
             total += log_ratio(evidence, row)
             continue
         whole = 0.0
         for k in range(size):
-            weight = exemplar_weight(data.shown[members[start + k]])
+            weight = compute_exemplar_weight(data.shown[members[start + k]])
             whole += weight
             sums[k] = np.log(weight)
         for k in range(1, size):
             for other in range(k):
-                row = row_of(data, n_patterns, members[start + k], members[start + other])
+                row = find_pattern_row(data, n_patterns, members[start + k], members[start + other])
                 inside[row] += 1
                 log_value = log_ratio(evidence, row)
                 sums[k] += log_value
@@ -83,7 +88,7 @@ def draw_exemplars(
         for k in range(start, stop):
             n = members[k]
             if n != exemplar:
-                against[row_of(data, n_patterns, n, exemplar)] += 1
+                against[find_pattern_row(data, n_patterns, n, exemplar)] += 1
     return total
 
 

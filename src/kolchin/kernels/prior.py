@@ -20,7 +20,7 @@ def log_open_weight(weights: Weights, n_others: int) -> float:
 
 
 @hot
-def free_factor(weights: Weights, partition: Partition, one: int, other: int) -> float:
+def compute_size_factor(weights: Weights, partition: Partition, one: int, other: int) -> float:
     """Dirichlet factor of two clusters of given sizes (0: none) beside all those counted."""
     if weights.shape.size == 0:
         return 1.0
@@ -45,7 +45,7 @@ def weigh_pairs(weights: Weights, partition: Partition, pair_weight: Floats) -> 
 
 @lean
 def count_sides(partition: Partition, side: Sides, n_members: int, sign: int) -> None:
-    """Add the clusters of S to the counts, or take them out."""
+    """Add the clusters of S to the counts (sign 1), or take them out (-1)."""
     on_j = 0
     for k in range(n_members):
         on_j += side[k]
@@ -68,8 +68,8 @@ def log_merge_weight(
     log_weight -= log_open_weight(weights, n_clusters)
     if weights.shape.size > 0:
         count_two(partition, one, other, joins, -1)
-        joined = free_factor(weights, partition, one + other, 0)
-        apart = free_factor(weights, partition, one, other)
+        joined = compute_size_factor(weights, partition, one + other, 0)
+        apart = compute_size_factor(weights, partition, one, other)
         count_two(partition, one, other, joins, 1)
         log_weight += np.log(joined / apart)
     return log_weight
@@ -77,7 +77,10 @@ def log_merge_weight(
 
 @hot
 def count_two(partition: Partition, one: int, other: int, apart: bool, sign: int) -> None:
-    """Count two clusters, or no longer: as two or as one."""
+    """Add two clusters to the counts of sizes (sign 1), or take them out (-1).
+
+    They count as two if they are apart, else as one that has the records of both.
+    """
     if apart:
         partition.size_counts[one] += sign
         partition.size_counts[other] += sign

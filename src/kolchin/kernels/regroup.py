@@ -13,9 +13,9 @@ from kolchin.kernels.arrays import (
 )
 from kolchin.kernels.categorical import are_equal
 from kolchin.kernels.compiling import compiled, lean
-from kolchin.kernels.link_proposals import own_weight, picked_by
+from kolchin.kernels.link_proposals import find_weight, pick_other
 from kolchin.kernels.prior import count_two, log_merge_weight
-from kolchin.kernels.sources import clash
+from kolchin.kernels.sources import are_of_one_source
 
 LARGEST_REGROUPED = 12
 """Clusters up to this size lose records that are equal, and gain them."""
@@ -64,10 +64,13 @@ def add_ring(following: Int32s, start: int, n_members: int, members: Int32s) -> 
 
 
 @lean
-def log_merging(
+def log_merge_evidence(
     data: Data, evidence: Evidence, members: Int32s, n_group: int, n_members: int
 ) -> float:
-    """Log evidence of equal records, the first ones listed, with the others over that without."""
+    """Log Bayes factor that equal records, which are listed first, are one entity with the others.
+
+    Against their being an entity of their own: only categorical fields are looked at.
+    """
     delta, gain = evidence.delta, data.gain
     total, factor = 0.0, 1.0
     for f in range(data.codes.shape[1]):
@@ -131,7 +134,7 @@ def regroup_one(
     last = proposals.starts[record + 1] - 1
     chance = 0.0
     if joins:
-        other, chance = picked_by(rng, proposals, 0.0, record)
+        other, chance = pick_other(rng, proposals, 0.0, record)
         if group == 0 or other < 0:
             return
         total = add_ring(partition.following, other, group, members)
@@ -140,13 +143,13 @@ def regroup_one(
                 return
             if data.source.size > 0:
                 for g in range(group):
-                    if clash(data.source, members[g], members[k]):
+                    if are_of_one_source(data.source, members[g], members[k]):
                         return
         if total == 0:
             return
         chance /= proposals.reach[last]
     one, two = group, total - group
-    log_ratio = log_merging(data, evidence, members, group, total)
+    log_ratio = log_merge_evidence(data, evidence, members, group, total)
     if data.answers.starts.size > 0:
         log_ratio += log_answers_between(data.answers, members, group, total)
     log_ratio += log_merge_weight(weights, partition, one, two, joins)
@@ -158,7 +161,7 @@ def regroup_one(
     if two > 1 or not joins:
         chance = 0.0
         for k in range(group, total):
-            chance += own_weight(proposals, record, members[k])
+            chance += find_weight(proposals, record, members[k])
         if chance == 0.0:
             return
         log_ratio -= np.log(chance / proposals.reach[last])

@@ -3,7 +3,7 @@
 import numpy as np
 
 from kolchin.kernels.answers import count_tied, is_tied
-from kolchin.kernels.arrays import Answers, Data, Floats, Int32s, Removal, Units
+from kolchin.kernels.arrays import AnswerLists, Data, Floats, Int32s, Removal, Units
 from kolchin.kernels.categorical import are_alike
 from kolchin.kernels.compiling import compiled, lean
 from kolchin.kernels.rings import list_ring
@@ -16,7 +16,7 @@ REMOVAL_ODDS = 200.0
 
 
 @lean
-def chances_to_leave(
+def write_chances_to_leave(
     codes: Int32s, members: Int32s, n_members: int, removal: Removal, chance: Floats
 ) -> float:
     """Write the chance of each record of a cluster to be taken out; return their sum.
@@ -60,7 +60,7 @@ def chances_to_leave(
 
 @compiled
 def take_apart(rng: np.random.Generator, following: Int32s, data: Data, removal: Removal) -> Units:
-    """Take one record out of clusters, with the chances of ``chances_to_leave``, but none tied."""
+    """Take at most one record out of each cluster, by chance, but none that is tied to another."""
     codes = data.codes
     n_records = following.size
     unit = np.full(n_records, -1, dtype=np.int32)
@@ -74,7 +74,7 @@ def take_apart(rng: np.random.Generator, following: Int32s, data: Data, removal:
         size = list_ring(following, first, members)
         out = before = np.int32(-1)
         if size > 1:
-            left = chances_to_leave(codes, members, size, removal, chance) - rng.random()
+            left = write_chances_to_leave(codes, members, size, removal, chance) - rng.random()
             if left > 0.0:
                 before = np.int32(first)
                 # The record that is taken out is the one that follows.
@@ -111,10 +111,10 @@ def take_apart(rng: np.random.Generator, following: Int32s, data: Data, removal:
 
 
 @lean
-def chance_to_stay(
+def compute_chance_to_stay(
     following: Int32s,
     codes: Int32s,
-    answers: Answers,
+    answers: AnswerLists,
     record: int,
     unit: int,
     removal: Removal,
@@ -123,14 +123,14 @@ def chance_to_stay(
 ) -> float:
     """Return the chance that a unit stays whole, over that of a record to be taken out of both."""
     size = list_ring(following, unit, members[1:])
-    stayed = 1.0 - chances_to_leave(codes, members[1:], size, removal, chance)
+    stayed = 1.0 - write_chances_to_leave(codes, members[1:], size, removal, chance)
     if size > LARGEST_LOOKED_AT:
         stayed += chance[0] * count_tied(answers, following, unit)
     elif size > 1:
         for k in range(size):
             stayed += chance[k] if is_tied(answers, members[1 + k]) else 0.0
     members[0] = record
-    came = chances_to_leave(codes, members, size + 1, removal, chance)
+    came = write_chances_to_leave(codes, members, size + 1, removal, chance)
     if size > 1:
         came = chance[0]
     return stayed / came

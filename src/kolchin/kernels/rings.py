@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from kolchin.kernels.arrays import Int32s, Int64s, Sides
 from kolchin.kernels.compiling import compiled, hot, lean
-from kolchin.kernels.pairs import inside, place_in, record_at
+from kolchin.kernels.pairs import find_index, is_inside, record_at
 
 
 @lean
@@ -36,7 +36,7 @@ def make_rings(labels: Int64s) -> Int32s:
 
 
 @compiled
-def grouped(following: Int32s, within: Int64s) -> tuple[Int32s, Int32s, Int32s]:
+def list_members(following: Int32s, within: Int64s) -> tuple[Int32s, Int32s, Int32s]:
     """List the records of clusters of two or more of a shard, cluster after cluster.
 
     Also returns the clusters' sizes, and the records of the shard whose clusters reach outside.
@@ -55,7 +55,7 @@ def grouped(following: Int32s, within: Int64s) -> tuple[Int32s, Int32s, Int32s]:
 
 
 @compiled
-def grouped_among(following: Int32s, records: Int32s) -> tuple[Int32s, Int32s]:
+def list_members_among(following: Int32s, records: Int32s) -> tuple[Int32s, Int32s]:
     """List the clusters that consist of some records (ascending), and their sizes."""
     members = np.empty(records.size, dtype=np.int32)
     sizes = np.empty(records.size, dtype=np.int32)
@@ -83,7 +83,7 @@ def walk_rings(
     sizes: Int32s,
     leaving: Int32s,
 ) -> tuple[int, int, int]:
-    """Write what ``grouped`` returns; return how many members, clusters and leaving there are."""
+    """Write what ``list_members`` returns: how many members, clusters and leaving there are."""
     k, n_clusters, n_leaving = 0, 0, 0
     for place in range(seen.size):
         start = record_at(within, place)
@@ -91,10 +91,10 @@ def walk_rings(
             continue
         first = k
         n = np.int64(start)
-        while inside(within, n) and not seen[place_in(within, n)]:
+        while is_inside(within, n) and not seen[find_index(within, n)]:
             members[k] = n
             k += 1
-            seen[place_in(within, n)] = True
+            seen[find_index(within, n)] = True
             n = np.int64(following[n])
         if n == start:
             sizes[n_clusters] = k - first
@@ -122,11 +122,11 @@ def list_ring(following: Int32s, start: int, members: Int32s) -> int:
 
 
 @lean
-def stays(following: Int32s, within: Int64s, start: int) -> bool:
+def is_cluster_inside(following: Int32s, within: Int64s, start: int) -> bool:
     """Tell whether all records of a cluster are in the shard."""
     n = following[start]
     while n != start:
-        if not inside(within, n):
+        if not is_inside(within, n):
             return False
         n = following[n]
     return True

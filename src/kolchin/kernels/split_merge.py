@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kolchin.kernels.answers import is_tied, tied_side
+from kolchin.kernels.answers import find_tied_side, is_tied
 from kolchin.kernels.arrays import (
     Data,
     Evidence,
@@ -13,7 +13,7 @@ from kolchin.kernels.arrays import (
 from kolchin.kernels.categorical import log_evidence, log_predictive
 from kolchin.kernels.compiling import lean
 from kolchin.kernels.exemplar import log_mean_exp
-from kolchin.kernels.prior import free_factor
+from kolchin.kernels.prior import compute_size_factor
 from kolchin.kernels.visits import accept, compare_sides, log_side
 
 UNALLOCATED = 2
@@ -39,14 +39,18 @@ def split_or_merge(
     it would have been the division there is. The order does not depend on the state.
     """
     compared = evidence.ratio.size > 0
-    log_whole = weights.log_size[n_members] + np.log(free_factor(weights, partition, n_members, 0))
+    log_whole = weights.log_size[n_members] + np.log(
+        compute_size_factor(weights, partition, n_members, 0)
+    )
     if compared:
         compare_sides(data, evidence, n_members, scratch)
         whole = 0.0
         for k in range(n_members):
-            whole += scratch.told[k]
+            whole += scratch.exemplar_weight[k]
             # Both have its weight.
-            scratch.terms[k] = scratch.totals[0, k] + scratch.totals[1, k] - np.log(scratch.told[k])
+            scratch.terms[k] = (
+                scratch.totals[0, k] + scratch.totals[1, k] - np.log(scratch.exemplar_weight[k])
+            )
         log_whole += log_mean_exp(scratch.terms, n_members, whole)
     # Sides as they are now, while all are put on one to see what that says.
     for k in range(n_members):
@@ -62,7 +66,7 @@ def split_or_merge(
     for k in range(n_members):
         on_j += scratch.side[k]
     log_split += log_apart + weights.log_size[n_members - on_j] + weights.log_size[on_j]
-    log_split += np.log(free_factor(weights, partition, n_members - on_j, on_j))
+    log_split += np.log(compute_size_factor(weights, partition, n_members - on_j, on_j))
     log_ratio = log_split - log_chance - log_whole
     if together == (np.log(rng.random()) >= (log_ratio if together else -log_ratio)):
         for k in range(n_members):
@@ -88,8 +92,8 @@ def allocate(
     scratch.side[1] = 1
     if compared:
         for k in range(n_members):
-            scratch.totals[0, k] = np.log(scratch.told[k]) + scratch.between[0, k]
-            scratch.totals[1, k] = np.log(scratch.told[k]) + scratch.between[1, k]
+            scratch.totals[0, k] = np.log(scratch.exemplar_weight[k]) + scratch.between[0, k]
+            scratch.totals[1, k] = np.log(scratch.exemplar_weight[k]) + scratch.between[1, k]
     scratch.log_sides[0] = 0.0
     scratch.log_sides[1] = 0.0
     log_size, log_sides = weights.log_size, scratch.log_sides
@@ -112,7 +116,7 @@ def allocate(
         to_j = says_j + with_j - log_sides[1] + log_size[n_on_j + 1] - log_size[n_on_j]
         if is_tied(data.answers, n):
             # Those that it is tied to have gone there already.
-            there = tied_side(data.answers, n, scratch.members, scratch.side, n_members)
+            there = find_tied_side(data.answers, n, scratch.members, scratch.side, n_members)
             to_j = -np.inf if there == 0 else to_j
             to_i = -np.inf if there == 1 else to_i
         goes_j = accept(rng, to_j - to_i) if draws else scratch.side[k] == UNALLOCATED + 1

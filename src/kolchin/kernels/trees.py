@@ -5,8 +5,8 @@ import numpy as np
 from kolchin.kernels.arrays import Floats, Int32s, Int64s, LinkProposals, Units
 from kolchin.kernels.categorical import are_alike
 from kolchin.kernels.compiling import compiled, lean
-from kolchin.kernels.link_proposals import pick_chances, picked_by, total_weight
-from kolchin.kernels.sources import clash
+from kolchin.kernels.link_proposals import compute_pick_chances, get_total_weight, pick_other
+from kolchin.kernels.sources import are_of_one_source
 
 
 @lean
@@ -16,7 +16,7 @@ def may_join(following: Int32s, source: Int32s, record: int, unit: int) -> bool:
         return True
     n = np.int32(unit)
     while True:
-        if clash(source, record, n):
+        if are_of_one_source(source, record, n):
             return False
         n = following[n]
         if n == unit:
@@ -43,7 +43,7 @@ def pick_units(
     rate = np.zeros(n_records)
     for k in range(taken.size):
         p, q = np.int64(taken[k]), np.int64(former[k])
-        one, two = pick_chances(following, proposals, uniform, p, q)
+        one, two = compute_pick_chances(following, proposals, uniform, p, q)
         if rng.random() * (one + two) >= one:
             p, q = q, p
         picked[p] = q
@@ -62,7 +62,7 @@ def pick_units(
                 n = np.int64(following[n])
             for _ in range(np.int64(rng.random() * size)):
                 who = np.int64(following[who])
-        other, weight = picked_by(rng, proposals, uniform, who)
+        other, weight = pick_other(rng, proposals, uniform, who)
         if other < 0 or unit[other] == p:
             continue
         q = np.int64(unit[other])
@@ -71,10 +71,12 @@ def pick_units(
             continue
         picked[p] = q
         if weight > 0.0 and alone and following[q] == q:
-            shares = weight / total_weight(proposals, p) + weight / total_weight(proposals, q)
+            shares = weight / get_total_weight(proposals, p) + weight / get_total_weight(
+                proposals, q
+            )
             rate[p] = (1.0 - uniform) * shares + 2.0 * uniform / n_records
         else:
-            one, two = pick_chances(following, proposals, uniform, p, q)
+            one, two = compute_pick_chances(following, proposals, uniform, p, q)
             rate[p] = one + two
     return picked, rate
 
@@ -113,7 +115,10 @@ def break_circles(rng: np.random.Generator, codes: Int32s, above: Int64s) -> Non
 
 @compiled
 def hold_links(following: Int32s, units: Units, above: Int64s) -> None:
-    """Link again what was linked by a step that is in no tree; those units are in none, then."""
+    """Put records back that were taken out, where the step to their former unit is in no tree.
+
+    Both units are then in no tree either: they stay as they were.
+    """
     held = np.zeros(above.size, dtype=np.bool_)
     for k in range(units.taken.size):
         p, q = units.taken[k], units.former[k]

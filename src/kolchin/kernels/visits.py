@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kolchin.kernels.answers import first_of_group, is_tied
+from kolchin.kernels.answers import is_first_of_group, is_tied
 from kolchin.kernels.arrays import (
     Data,
     Evidence,
@@ -12,8 +12,8 @@ from kolchin.kernels.arrays import (
 )
 from kolchin.kernels.categorical import log_evidence, log_predictive
 from kolchin.kernels.compiling import lean
-from kolchin.kernels.exemplar import exemplar_weight, log_compared_pair, log_mean_exp
-from kolchin.kernels.prior import free_factor
+from kolchin.kernels.exemplar import compute_exemplar_weight, log_compared_ratio, log_mean_exp
+from kolchin.kernels.prior import compute_size_factor
 
 
 @lean
@@ -25,10 +25,10 @@ def accept(rng: np.random.Generator, log_odds: float) -> bool:
     return rng.random() * (1.0 + weight) < weight
 
 
-# Compared fields of an S that is visited record by record. ``told[e]`` is the weight of record e as
-# the exemplar, ``totals[w, e]`` its log and the sum of those of e with all records of side w,
-# ``log_sides[w]`` the log evidence of that side: a visit takes as many exponentials as S has
-# records, and a record that changes sides as many sums.
+# Compared fields of an S that is visited record by record. ``exemplar_weight[e]`` is the weight of
+# record e as the exemplar, ``totals[w, e]`` its log and the sum of those of e with all records of
+# side w, ``log_sides[w]`` the log evidence of that side. A visit takes as many exponentials as
+# S has records, and a record that changes sides as many sums.
 
 
 @lean
@@ -36,13 +36,13 @@ def compare_sides(data: Data, evidence: Evidence, n_members: int, scratch: Scrat
     """Look all pairs of S up and sum their logs by side; tabulate them if there is room."""
     whole = n_members <= scratch.between.shape[0]
     for k in range(n_members):
-        scratch.told[k] = exemplar_weight(data.shown[scratch.members[k]])
-        scratch.totals[0, k] = np.log(scratch.told[k])
+        scratch.exemplar_weight[k] = compute_exemplar_weight(data.shown[scratch.members[k]])
+        scratch.totals[0, k] = np.log(scratch.exemplar_weight[k])
         scratch.totals[1, k] = scratch.totals[0, k]
         if whole:
             scratch.between[k, k] = 0.0
         for other in range(k):
-            log_value = log_compared_pair(
+            log_value = log_compared_ratio(
                 data, evidence, scratch.members[k], scratch.members[other]
             )
             scratch.totals[scratch.side[other], k] += log_value
@@ -55,21 +55,26 @@ def compare_sides(data: Data, evidence: Evidence, n_members: int, scratch: Scrat
         whole = 0.0
         for k in range(n_members):
             if scratch.side[k] == own:
-                whole += scratch.told[k]
+                whole += scratch.exemplar_weight[k]
                 scratch.terms[n_inside] = scratch.totals[own, k]
                 n_inside += 1
         scratch.log_sides[own] = log_mean_exp(scratch.terms, n_inside, whole)
 
 
 @lean
-def row_of_logs(data: Data, evidence: Evidence, n_members: int, scratch: Scratch, k: int) -> int:
-    """Return in which row the logs of a record with all of S stand."""
+def find_row_of_logs(
+    data: Data, evidence: Evidence, n_members: int, scratch: Scratch, k: int
+) -> int:
+    """Return the row of ``between`` that has the log evidence of a record with each other one of S.
+
+    Where S is too large for a table, it is looked up and written into row 0.
+    """
     if n_members <= scratch.between.shape[0]:
         return k
     for other in range(n_members):
         scratch.between[0, other] = 0.0
         if other != k:
-            scratch.between[0, other] = log_compared_pair(
+            scratch.between[0, other] = log_compared_ratio(
                 data, evidence, scratch.members[k], scratch.members[other]
             )
     return 0
@@ -84,13 +89,13 @@ def log_side(scratch: Scratch, row: int, k: int, wanted: int, n_members: int) ->
     whole = 0.0
     for exemplar in range(n_members):
         if exemplar != k and scratch.side[exemplar] == wanted:
-            whole += scratch.told[exemplar]
+            whole += scratch.exemplar_weight[exemplar]
             scratch.terms[n_inside] = (
                 scratch.totals[wanted, exemplar] + sign * scratch.between[row, exemplar]
             )
             n_inside += 1
     if comes:
-        whole += scratch.told[k]
+        whole += scratch.exemplar_weight[k]
         scratch.terms[n_inside] = scratch.totals[wanted, k]
         n_inside += 1
     return log_mean_exp(scratch.terms, n_inside, whole)
@@ -100,7 +105,7 @@ def log_side(scratch: Scratch, row: int, k: int, wanted: int, n_members: int) ->
 def change_side(
     scratch: Scratch, row: int, own: int, n_members: int, log_without: float, log_with: float
 ) -> None:
-    """Take a record from its side to the other."""
+    """Take note that a record goes from its side to the other: sums and evidence of both change."""
     for k in range(n_members):
         scratch.totals[own, k] -= scratch.between[row, k]
         scratch.totals[1 - own, k] += scratch.between[row, k]
@@ -110,7 +115,7 @@ def change_side(
 
 @lean
 def swap_sides(scratch: Scratch, n_members: int) -> None:
-    """Let the sides change their names."""
+    """Let the two sides change their names, so that i is on side 0 again."""
     scratch.log_sides[0], scratch.log_sides[1] = scratch.log_sides[1], scratch.log_sides[0]
     for k in range(n_members):
         scratch.totals[0, k], scratch.totals[1, k] = scratch.totals[1, k], scratch.totals[0, k]
@@ -131,7 +136,7 @@ def log_division(
     for k in range(n_members):
         on_j += scratch.side[k]
     total = weights.log_size[n_members - on_j]
-    total += np.log(free_factor(weights, partition, n_members - on_j, on_j))
+    total += np.log(compute_size_factor(weights, partition, n_members - on_j, on_j))
     if on_j > 0:
         total += weights.log_size[on_j] + log_apart
     for own in range(2):
@@ -230,7 +235,7 @@ def visit_all(
             break
         n = scratch.members[k]
         if is_tied(data.answers, n):
-            if first_of_group(data.answers, scratch.members, k):
+            if is_first_of_group(data.answers, scratch.members, k):
                 together = visit_tied(
                     rng, log_apart, together,
                     data, evidence, weights, partition, n_members, scratch, k,
@@ -242,13 +247,13 @@ def visit_all(
         own = scratch.side[k]
         size = on_j if own == 1 else n_members - on_j
         if compared and (k > 1 or together or size == 1):
-            row = row_of_logs(data, evidence, n_members, scratch, k)
+            row = find_row_of_logs(data, evidence, n_members, scratch, k)
             log_without = log_side(scratch, row, k, own, n_members)
             log_with = log_side(scratch, row, k, 1 - own, n_members)
         if together:
             join = weights.log_size[n_members] - weights.log_size[n_members - 1]
-            join += np.log(free_factor(weights, partition, n_members, 0))
-            join -= np.log(free_factor(weights, partition, n_members - 1, 1))
+            join += np.log(compute_size_factor(weights, partition, n_members, 0))
+            join -= np.log(compute_size_factor(weights, partition, n_members - 1, 1))
             join += log_predictive(data, evidence, n, scratch.members, scratch.side, 0, n_members)
             if compared:
                 join += scratch.log_sides[0] - log_without
@@ -268,8 +273,8 @@ def visit_all(
                 data, evidence, n, scratch.members, scratch.side, 1 - own, n_members
             )
             stay = log_apart
-            go += np.log(free_factor(weights, partition, other + 1, size - 1))
-            go -= np.log(free_factor(weights, partition, size, other))
+            go += np.log(compute_size_factor(weights, partition, other + 1, size - 1))
+            go -= np.log(compute_size_factor(weights, partition, size, other))
             if compared:
                 go += log_with - scratch.log_sides[1 - own]
             if k > 1:

@@ -152,7 +152,7 @@ class DirichletCategorical:
         sizes: NDArray[np.int32],
     ) -> Cells:
         """Count what delta depends on, of some clusters."""
-        return self.count_cells(*kernels.agreement_cells(members, sizes, data.codes))
+        return self.count_cells(*kernels.collect_agreement_cells(members, sizes, data.codes))
 
     def log_terms(self, values: Values, statistics: Cells) -> tuple[float, ...]:
         """Return what adds up to the log density of records and delta, given clusters."""

@@ -66,7 +66,7 @@ def find_by_codes(
         pairs = _list_from_all_pairs(data, delta, lowest, most)
     else:
         pairs = _list_from_keys(likelihood, data, delta, lowest, most)
-    return pairs, kernels.pair_scores(data, kernels.Evidence(delta), pairs)
+    return pairs, kernels.compute_pair_scores(data, kernels.Evidence(delta), pairs)
 
 
 def _list_from_all_pairs(
@@ -74,11 +74,11 @@ def _list_from_all_pairs(
 ) -> IntPairs:
     width = 0.1
     evidence = kernels.Evidence(delta)
-    counts = kernels.score_histogram(data, evidence, lowest, width, 2000)
+    counts = kernels.count_pairs_by_score(data, evidence, lowest, width, 2000)
     at_least = np.cumsum(counts[::-1])[::-1]
     bins = np.flatnonzero(at_least <= most)
     first = int(bins[0]) if bins.size else counts.size - 1
-    pairs: IntPairs = kernels.pairs_above(
+    pairs: IntPairs = kernels.list_pairs_above(
         data, evidence, lowest + first * width, int(at_least[first])
     )
     return pairs
@@ -96,12 +96,12 @@ def _list_from_keys(
     for fields in choose_keys(likelihood):
         key = hash_fields(data.codes, fields)
         order = np.argsort(key, kind="stable")
-        pairs = kernels.block_pairs(order, key, WINDOW, data, kernels.Evidence(delta), lowest)
+        pairs = kernels.list_block_pairs(order, key, WINDOW, data, kernels.Evidence(delta), lowest)
         found = np.union1d(found, pairs)
     listed = np.stack([found // n_records, found % n_records], axis=1).astype(np.int32)
     if len(listed) <= most:
         return listed
-    scores = kernels.pair_scores(data, kernels.Evidence(delta), listed)
+    scores = kernels.compute_pair_scores(data, kernels.Evidence(delta), listed)
     return listed[np.argpartition(scores, len(listed) - most)[-most:]]
 
 

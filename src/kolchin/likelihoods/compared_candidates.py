@@ -57,7 +57,7 @@ def find_candidates(task: CandidateTask) -> tuple[IntPairs, FloatArray]:
     threshold: CandidateThreshold = fetch_held(task.place.store, task.threshold)
     pairs, which = task.place.get()
     scores = threshold.log_ratio[which]
-    scores += kernels.pair_scores(threshold.data, kernels.Evidence(threshold.delta), pairs)
+    scores += kernels.compute_pair_scores(threshold.data, kernels.Evidence(threshold.delta), pairs)
     chosen = scores >= threshold.lowest
     if threshold.data.source.size:
         chosen &= ~find_clashing(threshold.data.source, pairs)

@@ -112,7 +112,7 @@ class ComparedPatterns:
         """
         begins, others, marks = list_by_record(list(self.parts), self.shown.size, order)
         np.take(self._pattern, marks, out=marks, mode="clip")
-        return begins, others, marks
+        return RecordLists(begins, others, marks)
 
     def find_patterns(self, pairs: NDArray[Any]) -> IntArray:
         """Return the pattern of each pair, compared or not."""

@@ -52,7 +52,7 @@ class SizeCounts(NamedTuple):
         return float(self.counts @ (self.sizes * (self.sizes - 1) // 2)) / n_joined
 
 
-class Opening(NamedTuple):
+class OpeningTerms(NamedTuple):
     """The weight of a new cluster when K others exist: exp(log_scale) (slope K + intercept).
 
     Where ``log_table`` is not empty, its entry K is the log weight instead. Where ``alpha`` is
@@ -74,7 +74,7 @@ class Tables(NamedTuple):
     """
 
     log_h: FloatArray
-    opening: Opening
+    opening: OpeningTerms
     shapes: FloatArray = np.empty(0)
 
 
@@ -102,7 +102,7 @@ class Prior(ABC):
         """Return h(m) for an array of sizes."""
 
     @abstractmethod
-    def weigh_opening(self, n_records: int, values: Values) -> Opening:
+    def weigh_opening(self, n_records: int, values: Values) -> OpeningTerms:
         """Return the weight of opening a cluster, as a function of how many others exist."""
 
     @abstractmethod
@@ -250,7 +250,7 @@ class Prior(ABC):
         return f"{type(self).__name__}({inside})"
 
 
-def log_open(opening: Opening, n_records: int) -> FloatArray:
+def log_open(opening: OpeningTerms, n_records: int) -> FloatArray:
     """Tabulate the log weight of opening a cluster for K = 0, ..., n - 1 others."""
     if opening.log_table.size:
         return opening.log_table

@@ -17,7 +17,7 @@ from kolchin.parameters import (
     Values,
     check_parameters,
 )
-from kolchin.priors.base import Opening
+from kolchin.priors.base import OpeningTerms
 from kolchin.priors.probabilities import Probabilities, log_negative_binomial
 
 
@@ -38,7 +38,7 @@ class Count(Protocol):
     def log_kappa(self, number: IntArray, values: Values) -> FloatArray:
         """Log of kappa_K for an array of K."""
 
-    def weigh_opening(self, n_records: int, values: Values) -> Opening:
+    def weigh_opening(self, n_records: int, values: Values) -> OpeningTerms:
         """Weight of one cluster more, but for its size."""
 
 
@@ -59,9 +59,9 @@ class NegativeBinomialCount:
         """Log of NegBin(a, q) at K, cut to 1, 2, ...."""
         return log_negative_binomial(number, values["a"], values["q"])
 
-    def weigh_opening(self, n_records: int, values: Values) -> Opening:
+    def weigh_opening(self, n_records: int, values: Values) -> OpeningTerms:
         """Weight q (K + a)."""
-        return Opening(math.log(values["q"]), 1.0, values["a"])
+        return OpeningTerms(math.log(values["q"]), 1.0, values["a"])
 
 
 class FlatCount:
@@ -78,9 +78,9 @@ class FlatCount:
         """Log of 1."""
         return np.zeros(number.size)
 
-    def weigh_opening(self, n_records: int, values: Values) -> Opening:
+    def weigh_opening(self, n_records: int, values: Values) -> OpeningTerms:
         """Weight K + 1."""
-        return Opening(0.0, 1.0, 1.0)
+        return OpeningTerms(0.0, 1.0, 1.0)
 
 
 class TableCount:
@@ -100,8 +100,8 @@ class TableCount:
         """Log of kappa_K."""
         return self.kappa.log(number)
 
-    def weigh_opening(self, n_records: int, values: Values) -> Opening:
+    def weigh_opening(self, n_records: int, values: Values) -> OpeningTerms:
         """Weight (K + 1) kappa_{K+1} / kappa_K, as a table."""
         number = np.arange(1, n_records + 1)
         log_weight: FloatArray = gammaln(number + 1) + self.kappa.log(number)
-        return Opening(0.0, 0.0, 1.0, np.concatenate([log_weight[:1], np.diff(log_weight)]))
+        return OpeningTerms(0.0, 0.0, 1.0, np.concatenate([log_weight[:1], np.diff(log_weight)]))

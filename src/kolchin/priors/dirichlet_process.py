@@ -19,7 +19,7 @@ from kolchin.parameters import (
     log_rising,
     start_value,
 )
-from kolchin.priors.base import Opening, Prior
+from kolchin.priors.base import OpeningTerms, Prior
 
 
 class DirichletProcess(Prior):
@@ -55,9 +55,9 @@ class DirichletProcess(Prior):
         result: FloatArray = gammaln(sizes)
         return result
 
-    def weigh_opening(self, n_records: int, values: Values) -> Opening:
+    def weigh_opening(self, n_records: int, values: Values) -> OpeningTerms:
         """Weight theta."""
-        return Opening(0.0, 0.0, values["theta"])
+        return OpeningTerms(0.0, 0.0, values["theta"])
 
     def draw(self, n_records: int, seed: int | np.random.Generator | None = None) -> IntArray:
         """Draw the labels of a partition by its urn: copy an earlier record or open a cluster."""

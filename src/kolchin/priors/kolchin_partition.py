@@ -23,7 +23,7 @@ from kolchin.parameters import (
     is_sampled,
 )
 from kolchin.partitions import make_canonical
-from kolchin.priors.base import Opening, Prior, SizeCounts, Tables, table_size
+from kolchin.priors.base import OpeningTerms, Prior, SizeCounts, Tables, table_size
 from kolchin.priors.counts import Count, FlatCount, NegativeBinomialCount, TableCount
 from kolchin.priors.drawing import draw_sizes
 from kolchin.priors.free_sizes import FreeSizes
@@ -86,7 +86,7 @@ class KolchinPartition(Prior):
         result: FloatArray = gammaln(sizes + 1.0) + self.sizes.log_mu(sizes, values)
         return result
 
-    def weigh_opening(self, n_records: int, values: Values) -> Opening:
+    def weigh_opening(self, n_records: int, values: Values) -> OpeningTerms:
         """Weight of one cluster more, times mu_1."""
         part = self.count.weigh_opening(n_records, values)
         log_one = float(self.log_h(np.array([1]), values)[0])

@@ -21,7 +21,7 @@ from kolchin.parameters import (
     log_rising,
     start_value,
 )
-from kolchin.priors.base import Opening, Prior
+from kolchin.priors.base import OpeningTerms, Prior
 from kolchin.priors.dirichlet_process import expected_clusters, theta_expecting
 
 
@@ -67,9 +67,9 @@ class PitmanYor(Prior):
         result: FloatArray = gammaln(sizes - d) - math.lgamma(1 - d)
         return result
 
-    def weigh_opening(self, n_records: int, values: Values) -> Opening:
+    def weigh_opening(self, n_records: int, values: Values) -> OpeningTerms:
         """Weight theta + K d."""
-        return Opening(0.0, values["discount"], values["theta"])
+        return OpeningTerms(0.0, values["discount"], values["theta"])
 
     def draw(self, n_records: int, seed: int | np.random.Generator | None = None) -> IntArray:
         """Draw the labels of a partition by its urn.

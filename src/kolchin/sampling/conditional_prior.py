@@ -8,7 +8,7 @@ import numpy as np
 from kolchin import kernels
 from kolchin.model import Model
 from kolchin.parameters import Values
-from kolchin.priors.base import Opening, SizeCounts, Tables
+from kolchin.priors.base import OpeningTerms, SizeCounts, Tables
 from kolchin.sampling.weights import build_kernel_weights
 
 
@@ -67,10 +67,10 @@ class ConditionalPrior:
         log_h, opening, _ = prior.tabulate(n_records, capacity, self._values)
         if opening.slope > 0:
             log_scale = opening.log_scale + np.log(opening.slope) + self._log_t
-            opening = Opening(log_scale, 0.0, 1.0)
+            opening = OpeningTerms(log_scale, 0.0, 1.0)
         return build_kernel_weights(self.model, Tables(log_h, opening), self.evidence)
 
-    def weights(self, level: int) -> kernels.Weights:
+    def get_weights(self, level: int) -> kernels.Weights:
         """Return the tables of a level: each is twice as long as the one before, and continues it.
 
         They do not depend on who asks first, nor when.

@@ -76,11 +76,11 @@ class Layout(NamedTuple):
         lengths: IntArray = np.diff(self.bounds)
         return lengths
 
-    def range_of(self, block: int) -> slice:
+    def find_range(self, block: int) -> slice:
         """Return the places of a block."""
         return slice(int(self.bounds[block]), int(self.bounds[block + 1]))
 
-    def places(self, blocks: Sequence[int], among: IntArray) -> IntArray:
+    def find_places(self, blocks: Sequence[int], among: IntArray) -> IntArray:
         """Return the places of some records among those of several blocks, one after the other."""
         ends = np.cumsum(self.lengths[list(blocks)])
         of_block = np.searchsorted(ends, among, side="right")
@@ -93,7 +93,7 @@ class Layout(NamedTuple):
         """All places as one shard."""
         return Shard((0,), np.array([0, int(self.bounds[-1]), 0, 0]))
 
-    def shard(self, *blocks: int) -> Shard:
+    def make_shard(self, *blocks: int) -> Shard:
         """Return one or two blocks as a shard."""
         ranges = [bound for b in blocks for bound in (self.bounds[b], self.bounds[b + 1])]
         return Shard(blocks, np.array([*ranges, 0, 0][:4], dtype=np.int64))
@@ -107,9 +107,9 @@ class Layout(NamedTuple):
     def pair_blocks(self, rng: np.random.Generator) -> list[Shard]:
         """Pair the blocks at random; one may be left over."""
         order = rng.permutation(self.n_blocks).tolist()
-        return [self.shard(*sorted(order[k : k + 2])) for k in range(0, len(order), 2)]
+        return [self.make_shard(*sorted(order[k : k + 2])) for k in range(0, len(order), 2)]
 
-    def blocks_of(self, places: Places) -> IntArray:
+    def find_blocks(self, places: Places) -> IntArray:
         """Return the block of each place."""
         blocks: IntArray = np.searchsorted(self.bounds, places, side="right") - 1
         return blocks
@@ -144,8 +144,8 @@ def lay_out(
     largest = max(1, int(LARGEST_GROUP * n_records / n_blocks))
     best_first = np.argsort(-scores, kind="stable")
     n_loose = int(np.count_nonzero(scores > likely - LOOSER))
-    crowd = _crowd(n_records, pairs, best_first[:n_loose], largest, n_records // n_blocks)
-    group = kernels.bounded_groups(n_records, pairs, best_first, largest)
+    crowd = _find_crowd(n_records, pairs, best_first[:n_loose], largest, n_records // n_blocks)
+    group = kernels.form_bounded_groups(n_records, pairs, best_first, largest)
     group[crowd] = -1
     order = np.argsort(group, kind="stable")
     # A block ends at the first group that begins beyond its share of the records.
@@ -154,17 +154,17 @@ def lay_out(
     ends = opens[np.minimum(np.searchsorted(opens, wanted), opens.size - 1)]
     layout = Layout(np.unique(np.concatenate([[0], ends, [n_records]])), order)
     strong = pairs[scores > likely]
-    blocks = layout.blocks_of(layout.to_places(strong))
+    blocks = layout.find_blocks(layout.to_places(strong))
     if len(strong) and np.mean(blocks[:, 0] != blocks[:, 1]) > MOST_CUT:
         return Layout.single(n_records)
     return layout
 
 
-def _crowd(
+def _find_crowd(
     n_records: int, pairs: NDArray[np.int32], order: IntArray, largest: int, most: int
 ) -> IntArray:
     """Return the records of the largest groups of some pairs, as many as a block holds."""
-    group = kernels.bounded_groups(n_records, pairs, order, largest)
+    group = kernels.form_bounded_groups(n_records, pairs, order, largest)
     size = np.bincount(group, minlength=n_records)[group]
     records = np.flatnonzero(size >= SMALLEST_CROWD)
     by_size = records[np.lexsort([group[records], -size[records]])]

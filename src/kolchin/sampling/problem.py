@@ -44,4 +44,4 @@ def make_kernel_data(
     source = model.sources
     if order is not None and source.size:
         source = source[order]
-    return data._replace(source=source, answers=kernels.Answers(*model.answers.lists(order)))
+    return data._replace(source=source, answers=model.answers.lists(order))

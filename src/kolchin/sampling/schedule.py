@@ -81,7 +81,7 @@ def choose_schedule(
 ) -> Schedule:
     """Choose the moves of a step; without ``moves_asked``, undecided pairs are visited twice."""
     mixture, lists = tuning.pairs
-    n_moves = _moves_a_step(problem, mixture, SWEEPS_A_STEP)
+    n_moves = _count_moves_a_step(problem, mixture, SWEEPS_A_STEP)
     if problem.layout.n_blocks > 1:
         on_pairs = RoundMove(executor, tuning.pairs, moves_asked, moves_asked or n_moves)
         return Schedule(on_pairs, (), UpdateParameters())
@@ -101,15 +101,15 @@ def choose_schedule(
     n_rounds = min(max(fewest, n_rounds), most)
     regroup = RegroupMove(tuning.link_proposals)
     forest = ForestMove(tuning.link_proposals, tuning.typical)
-    n_moves = _moves_a_step(problem, mixture, FOREST_SWEEPS)
+    n_moves = _count_moves_a_step(problem, mixture, FOREST_SWEEPS)
     moves = ChaperonesMove(mixture, moves_asked or n_moves)
     return Schedule(moves, (regroup, forest) * (n_rounds - 1), UpdateParameters(GIVEN_LINKS))
 
 
-def _moves_a_step(problem: Problem, mixture: PairMixture, sweeps: float) -> int:
+def _count_moves_a_step(problem: Problem, mixture: PairMixture, sweeps: float) -> int:
     """Return how many moves a step has, so that undecided pairs are visited a few times.
 
     In shards that is what it has on average: blocks meet at random.
     """
-    weight = mixture.tables.within_reach(problem.layout.meeting)
+    weight = mixture.tables.sum_within_reach(problem.layout.meeting)
     return max(int(sweeps * 2 * weight), FEWEST_MOVES)

@@ -146,9 +146,9 @@ def ensure_statistics(rng: np.random.Generator, problem: Problem, state: State) 
     """Return the state with what the fields' parameters depend on, counted if it was not."""
     if state.statistics is not None:
         return state
-    members, sizes, _ = kernels.grouped(state.following, problem.whole.within)
-    what = problem.data, state.evidence, members, sizes
-    statistics = problem.model.likelihood.count(rng, *what)
+    members, sizes, _ = kernels.list_members(state.following, problem.whole.within)
+    likelihood = problem.model.likelihood
+    statistics = likelihood.count(rng, problem.data, state.evidence, members, sizes)
     return state._replace(statistics=statistics)
 
 

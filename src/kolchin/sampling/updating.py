@@ -1,9 +1,10 @@
-"""Draws for records that were added to a table, or changed, given the parameters of earlier draws.
+"""Draws for records that were added or changed, given the parameters of earlier draws.
 
 Given the parameters, clusters that no added record could join are independent of it: they stay as
 they were drawn. The others, all of them together a small table within the large one, are drawn
 anew, draw by draw, with the parameters of that draw held and the sizes of all other clusters
-counted in. A draw of the partition is then one from its posterior given the parameters.
+counted in. A draw of the partition is then one from its posterior given the parameters (model
+section 9).
 """
 
 from collections.abc import Callable, Mapping

@@ -24,12 +24,16 @@ def build_kernel_weights(
     log_h, opening, shapes = tables
     log_size = np.append(0.0, log_h - log_h[0])
     small = log_size[: kernels.LARGEST_ENUMERATED + 1]
-    numbers = opening.log_scale, opening.slope, opening.intercept, opening.alpha
-    safe_pairs, safe_products = _safe_ranges(model, log_size, evidence)
+    safe_pairs, safe_products = _find_safe_ranges(model, log_size, evidence)
     return kernels.Weights(
         log_size,
         np.exp(np.minimum(small, 700.0)),
-        kernels.Opening(*map(float, numbers)),
+        kernels.Opening(
+            float(opening.log_scale),
+            float(opening.slope),
+            float(opening.intercept),
+            float(opening.alpha),
+        ),
         opening.log_table,
         np.append(0.0, shapes) if shapes.size else shapes,
         LARGEST_ENUMERATED,
@@ -38,7 +42,7 @@ def build_kernel_weights(
     )
 
 
-def _safe_ranges(
+def _find_safe_ranges(
     model: Model, log_size: FloatArray, evidence: kernels.Evidence
 ) -> tuple[bool, bool]:
     """Tell whether products of the evidence of pairs, and of more records, stay in range."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from kolchin.comparison.blocking.blocking_features import BlockingFeature
 from kolchin.comparison.pair_kernels.blocks import count_pairs
-from kolchin.kernels.hashing import GOLDEN
+from kolchin.kernels.hashing import FOLDING, GOLDEN
 from kolchin.store import Store
 from kolchin.workplace import Workplace, fetch_held
 
@@ -175,7 +175,7 @@ def hash_blocks(blocks: NDArray[np.int64], bits: int) -> NDArray[np.int64]:
     mixed = blocks.astype(np.uint64)
     mixed *= GOLDEN
     mixed ^= mixed >> np.uint64(32)
-    mixed *= np.uint64(0xD6E8FEB86659FD93)
+    mixed *= FOLDING
     mixed >>= np.uint64(64 - bits)
     result = mixed.view(np.int64)
     result[blocks < 0] = -1

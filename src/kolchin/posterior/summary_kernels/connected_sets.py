@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from kolchin.kernels.compiling import compiled
-from kolchin.kernels.grouping import root_of
+from kolchin.kernels.grouping import find_root
 
 
 @compiled
@@ -15,7 +15,7 @@ def number_roots(parent: Any) -> Any:
     label_of = np.full(parent.size, -1, dtype=np.int64)
     n_labels = 0
     for n in range(parent.size):
-        root = root_of(parent, n)
+        root = find_root(parent, n)
         if label_of[root] < 0:
             label_of[root] = n_labels
             n_labels += 1
@@ -28,7 +28,7 @@ def label_connected_sets(n_records: int, pairs: Any) -> Any:
     """Return canonical labels of the connected sets of a graph."""
     parent = np.arange(n_records)
     for k in range(pairs.shape[0]):
-        a, b = root_of(parent, pairs[k, 0]), root_of(parent, pairs[k, 1])
+        a, b = find_root(parent, pairs[k, 0]), find_root(parent, pairs[k, 1])
         parent[max(a, b)] = min(a, b)
     return number_roots(parent)
 
@@ -39,7 +39,7 @@ def join_sets(members: Any, sizes: Any, parent: Any) -> None:
     first = 0
     for size in sizes:
         for k in range(first + 1, first + size):
-            a, b = root_of(parent, members[first]), root_of(parent, members[k])
+            a, b = find_root(parent, members[first]), find_root(parent, members[k])
             parent[max(a, b)] = min(a, b)
         first += size
 
@@ -54,6 +54,6 @@ def join_partitions(one: Any, two: Any) -> Any:
             if first[labels[n]] < 0:
                 first[labels[n]] = n
             else:
-                a, b = root_of(parent, first[labels[n]]), root_of(parent, n)
+                a, b = find_root(parent, first[labels[n]]), find_root(parent, n)
                 parent[max(a, b)] = min(a, b)
     return number_roots(parent)

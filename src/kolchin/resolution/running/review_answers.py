@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from kolchin.answers import SAME, Known
+from kolchin.answers import SAME, KnownAnswer
 from kolchin.resolution.running.directory import RunDirectory
 from kolchin.resolution.running.settings import Settings
 from kolchin.resolution.tables.input_table import InputTable
@@ -16,7 +16,7 @@ from kolchin.review.rates import ErrorRate, choose_answers, estimate_rate
 class ReviewAnswers(NamedTuple):
     """The answers of a run's reviewers that count, and how often they err."""
 
-    known: tuple[Known, ...]
+    known: tuple[KnownAnswer, ...]
     rate: ErrorRate
 
     def words(self) -> str:

@@ -63,7 +63,7 @@ class Session:
         seconds = {**self.seconds, "starting": starting, "sampling": run.seconds}
         ended = Ending.TIME if run.ended == Ending.STOPPED else run.ended
         if run.kept == 0:
-            ended, drawn = Ending.WARM_UP, run.provisional()
+            ended, drawn = Ending.WARM_UP, run.collect_provisional()
         else:
             drawn = self._read_draws(run)
         del run  # the chains, which results do not need
@@ -80,7 +80,7 @@ class Session:
         """Return all draws; what is on disk is not in memory."""
         if self.directory is None:
             return run.posterior()
-        return replace(self.directory.draws(), settings=make_plain(run.settings_now()))
+        return replace(self.directory.draws(), settings=make_plain(run.describe_settings()))
 
     def _take_up(self) -> Run:
         self.display.phase("looking for pairs")
@@ -96,7 +96,7 @@ class Session:
     def _sample(self, run: Run) -> None:
         """Draw until it is enough, or until time is up; keep what was drawn."""
         until = time.monotonic() + self.limit
-        enough = None if self.settings.draws else lambda: is_enough(run.traces())
+        enough = None if self.settings.draws else lambda: is_enough(run.collect_traces())
 
         def pause() -> bool:
             if self.directory is not None:

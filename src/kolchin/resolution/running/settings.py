@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kolchin import priors
-from kolchin.answers import SAME, Known
+from kolchin.answers import SAME, KnownAnswer
 from kolchin.errors import KolchinError, ModelError
 from kolchin.likelihoods import Exemplar, compare
 from kolchin.model import Model
@@ -62,8 +62,8 @@ class Settings:
     keys: tuple[tuple[str, ...], ...] = ()
     first_look: int | None = None
     likelihood: str = LIKELIHOODS[0]
-    known: tuple[Known, ...] = ()
-    reviewed: tuple[Known, ...] = ()
+    known: tuple[KnownAnswer, ...] = ()
+    reviewed: tuple[KnownAnswer, ...] = ()
     short: bool = False
 
     @classmethod
@@ -123,7 +123,7 @@ class Settings:
     ) -> Model:
         """Return the model of some records that come from these sources.
 
-        ``kept`` is what was learned from comparing them before; without it they are compared now.
+        ``keep`` is what was learned from comparing them before; without it they are compared now.
         """
         likelihood, sources = None, self.sources_of(source)
         if self.likelihood == "categorical":
@@ -153,11 +153,11 @@ class Settings:
         look = EARLY_LOOK if n_compared >= MANY_RECORDS else None
         return replace(self, warmup=warmup, thin=1 if n_compared else THIN, first_look=look)
 
-    def with_known(self, known: tuple[Known, ...]) -> Self:
+    def with_known(self, known: tuple[KnownAnswer, ...]) -> Self:
         """Return the same with answers that were given with the table."""
         return replace(self, known=known)
 
-    def with_reviewed(self, reviewed: tuple[Known, ...], has_drawn: bool) -> Self:
+    def with_reviewed(self, reviewed: tuple[KnownAnswer, ...], has_drawn: bool) -> Self:
         """Return the same with other answers of a review; chains that have drawn know the rest."""
         return replace(self, reviewed=reviewed, short=self.short or has_drawn)
 
@@ -176,11 +176,11 @@ class Settings:
         """
         now = {int(row): place for place, row in enumerate(row_before.tolist()) if row >= 0}
 
-        def kept(answers: tuple[Known, ...]) -> tuple[Known, ...]:
+        def keep(answers: tuple[KnownAnswer, ...]) -> tuple[KnownAnswer, ...]:
             own = [one for one in answers if one.one in now and one.two in now]
             return tuple(sorted(one._replace(one=now[one.one], two=now[one.two]) for one in own))
 
-        return replace(self, known=kept(self.known), reviewed=kept(self.reviewed))
+        return replace(self, known=keep(self.known), reviewed=keep(self.reviewed))
 
     def words(self) -> dict[str, Any]:
         """Return the settings as people read them."""
@@ -231,7 +231,7 @@ class Settings:
         made = PRIORS[prior["name"]](**given)
         listed: dict[str, Any] = {"keys": tuple(tuple(key) for key in data["keys"])}
         for name in ("known", "reviewed"):
-            listed[name] = tuple(Known(*one) for one in data.get(name, ()))
+            listed[name] = tuple(KnownAnswer(*one) for one in data.get(name, ()))
         return cls(**{**data, **listed, "prior": made, "delta": _read_hyper(data["delta"])})
 
 

@@ -20,8 +20,9 @@ class UpdateFieldParameters(NamedTuple):
         """Draw them, given how the records of each cluster resemble each other."""
         likelihood = problem.model.likelihood
         state = ensure_statistics(rng, problem, state)
-        what = state.field_values, state.statistics
-        values = likelihood.update(rng, *what, holds_fitted=self.holds_fitted)
+        values = likelihood.update(
+            rng, state.field_values, state.statistics, holds_fitted=self.holds_fitted
+        )
         evidence = likelihood.compute_evidence(values)
         return state._replace(field_values=values, evidence=evidence, statistics=None)
 

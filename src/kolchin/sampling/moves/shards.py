@@ -39,8 +39,9 @@ class RoundMove(NamedTuple):
         model, layout = problem.model, problem.layout
         auxiliaries = draw_auxiliaries(rng, model, state.prior_values, state.counts, state.capacity)
         number = state.round_number + 1
-        what = self.moves_asked, self.dissolves, state.stream_key, number
-        given = RoundInput(state.evidence, auxiliaries, *what)
+        given = RoundInput(
+            state.evidence, auxiliaries, self.moves_asked, self.dissolves, state.stream_key, number
+        )
         shards = layout.pair_blocks(rng)
         results = self.executor.advance(shards, given, self.learned, state.following, self.cores)
         for result in results:
@@ -48,10 +49,9 @@ class RoundMove(NamedTuple):
         state.partition.n_clusters[0] += sum(result.n_clusters_change for result in results)
         # Clusters between shards stayed as they are, but what they say of the parameters counts.
         between = np.concatenate([result.leaving for result in results])
-        members, sizes = kernels.grouped_among(state.following, np.sort(between))
-        stream = given.stream(layout.n_blocks + 1)
-        clusters = problem.data, state.evidence, members, sizes
-        others = model.likelihood.count(stream, *clusters)
+        members, sizes = kernels.list_members_among(state.following, np.sort(between))
+        stream = given.open_stream(layout.n_blocks + 1)
+        others = model.likelihood.count(stream, problem.data, state.evidence, members, sizes)
         # In the same order always: sums of floating-point numbers depend on it.
         parts = [*(result.statistics for result in results), others]
         statistics = reduce(lambda one, other: one.add(other), parts)
@@ -66,8 +66,8 @@ class RoundMove(NamedTuple):
 
         Given mu, which is about 0 at sizes that no cluster has, large clusters would hardly form.
         """
-        crowd, mixture = problem.layout.shard(0), self.learned.mixture
-        moves = ChaperonesMove(mixture, SWEEPS_A_STEP * mixture.sweep(crowd))
+        crowd, mixture = problem.layout.make_shard(0), self.learned.mixture
+        moves = ChaperonesMove(mixture, SWEEPS_A_STEP * mixture.count_sweep(crowd))
         state = move_in_shard(rng, problem, state, moves, crowd)
         self.executor.note_changes(0)
         return state

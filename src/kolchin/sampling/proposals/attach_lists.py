@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin import kernels
+from kolchin.comparison.pairs_by_record import list_numbered_pairs
 from kolchin.parameters import FloatArray, IntArray
 from kolchin.sampling.layout import Layout, Places, Shard
 from kolchin.sampling.proposals.mixture import LOOSE_ODDS
@@ -61,8 +62,17 @@ class AttachLists(NamedTuple):
         joining = n_joining / (n_leaving + n_joining)
         reach = np.cumsum(totals) / total
         pairs = kernels.Pairs(0.0, self.tables.table, slices, reach, shard.within)
-        lists = self.starts, self.neighbours, self.odds
-        return kernels.AttachRequest(n_moves, joining, pairs, total, self.leavers, leaving, *lists)
+        return kernels.AttachRequest(
+            n_moves,
+            joining,
+            pairs,
+            total,
+            self.leavers,
+            leaving,
+            self.starts,
+            self.neighbours,
+            self.odds,
+        )
 
 
 def build_attach_lists(layout: Layout, pairs: Places, log_odds: FloatArray) -> AttachLists | None:
@@ -74,24 +84,17 @@ def build_attach_lists(layout: Layout, pairs: Places, log_odds: FloatArray) -> A
     undecided = log_odds < np.log(CERTAIN_ODDS)
     pairs, log_odds = Places(pairs[undecided]), np.minimum(log_odds[undecided], np.log(LOOSE_ODDS))
     n_records = int(layout.bounds[-1])
-    chosen = _listed(np.exp(log_odds), MOST_PER_RECORD * n_records)
+    chosen = _choose_pairs(np.exp(log_odds), MOST_PER_RECORD * n_records)
     if not np.any(log_odds[chosen] > -np.inf):
         return None
     pairs, odds = Places(pairs[chosen]), np.exp(log_odds[chosen])
-    record = np.concatenate([pairs[:, 0], pairs[:, 1]])
-    other = np.concatenate([pairs[:, 1], pairs[:, 0]])
-    order = np.lexsort([other, record])
-    numbers = np.bincount(record, minlength=n_records)
-    return AttachLists(
-        tables=PairTables.of(layout, pairs, odds),
-        starts=np.concatenate([[0], np.cumsum(numbers)]),
-        neighbours=other[order].astype(np.int32),
-        odds=np.concatenate([odds, odds])[order],
-        leavers=np.flatnonzero(numbers).astype(np.int32),
-    )
+    starts, neighbours, which = list_numbered_pairs(pairs, n_records)
+    leavers = np.flatnonzero(np.diff(starts)).astype(np.int32)
+    tables = PairTables.of(layout, pairs, odds)
+    return AttachLists(tables, starts, neighbours, odds[which], leavers)
 
 
-def _listed(odds: FloatArray, most: int) -> IntArray:
+def _choose_pairs(odds: FloatArray, most: int) -> IntArray:
     """Return which pairs to list: all but the least likely, these first."""
     total = float(odds.sum())
     # All that are less likely than this are left out even if every pair is: no need to sort them.

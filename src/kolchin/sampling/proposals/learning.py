@@ -48,7 +48,7 @@ def _log_odds(
 ) -> FloatArray:
     """Log odds that each candidate is linked, as the parameters are now."""
     evidence = given.evidence._replace(delta=delta)
-    scores: FloatArray = kernels.pair_scores(problem.data, evidence, observed.candidates)
+    scores: FloatArray = kernels.compute_pair_scores(problem.data, evidence, observed.candidates)
     scores += given.log_prior_odds
     answered = find_answered(problem.data.answers, observed.candidates)
     scores[answered] = np.clip(scores[answered], -OPEN_LOG_ODDS, OPEN_LOG_ODDS)

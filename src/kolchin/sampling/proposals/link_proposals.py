@@ -1,4 +1,4 @@
-"""Whom units may be linked with: each picks one other, and only what was picked is looked at.
+"""Whom records may be linked with: each picks one other, and only what was picked is looked at.
 
 A record picks one of its list, in proportion to how likely a link the two are, and now and then
 any record at all. All candidates are listed: pairs that are hopeless one by one are so many that
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin import kernels
+from kolchin.comparison.pairs_by_record import list_numbered_pairs
 from kolchin.parameters import FloatArray
 
 UNIFORM = 0.02
@@ -19,13 +20,9 @@ LARGEST_LOG_ODDS = 250.0
 
 
 def list_link_proposals(n_records: int, pairs: NDArray[np.int32]) -> kernels.LinkProposals:
-    """List pairs of records, each for both; all weigh the same."""
-    record = np.concatenate([pairs[:, 0], pairs[:, 1]])
-    other = np.concatenate([pairs[:, 1], pairs[:, 0]])
-    neighbours = other[np.lexsort([other, record])].astype(np.int32)
-    numbers = np.bincount(record, minlength=n_records)
-    starts = np.concatenate([[0], np.cumsum(numbers)])
-    reach = np.arange(1.0, neighbours.size + 1) - np.repeat(starts[:-1], numbers)
+    """List each candidate pair for both of its records; all weigh the same at first."""
+    starts, neighbours, _ = list_numbered_pairs(pairs, n_records)
+    reach = np.arange(1.0, neighbours.size + 1) - np.repeat(starts[:-1], np.diff(starts))
     return kernels.LinkProposals(starts, neighbours, reach, UNIFORM)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kolchin import kernels
+from kolchin.comparison.pairs_by_record import list_numbered_pairs
 from kolchin.parameters import FloatArray
 from kolchin.sampling.layout import Layout, Places, Shard
 from kolchin.sampling.proposals.observed_pairs import ObservedPairs
@@ -57,7 +58,7 @@ class PairMixture(NamedTuple):
         """All pairs with equal probability."""
         return cls(1.0, PairTables.of(Layout.single(0), NO_PAIRS, np.empty(0)))
 
-    def sweep(self, shard: Shard) -> int:
+    def count_sweep(self, shard: Shard) -> int:
         """Return how many moves visit the undecided pairs of a shard once."""
         return int(2 * self.tables.in_shard(shard)[1].sum())
 
@@ -71,15 +72,16 @@ class PairMixture(NamedTuple):
 
 def build_mixture(observed: ObservedPairs, log_odds: FloatArray, layout: Layout) -> PairMixture:
     """Weigh the candidates by how undecided they are, given the log odds that each is linked."""
-    spread, chances = observed.spread(log_odds), observed.chances(log_odds)
+    spread, chances = observed.estimate_spread(log_odds), observed.estimate_chances(log_odds)
     listed = (spread > LOOSE_SPREAD) | (log_odds > np.log(LOOSE_ODDS))
     pairs = observed.candidates[listed]
     # A move on two of many records that belong together looks at all of them.
     company = np.bincount(pairs.ravel())[pairs].min(axis=1) if len(pairs) else np.empty(0)
     spread = np.maximum(spread[listed], SMALLEST_SPREAD / company)
-    rivals = kernels.rival_pairs(int(layout.bounds[-1]), pairs, MOST_NEIGHBOURS)
+    begins, others, _ = list_numbered_pairs(pairs, int(layout.bounds[-1]))
+    rivals = kernels.list_rival_pairs(begins, others, MOST_NEIGHBOURS)
     weight = np.append(spread, np.full(len(rivals), RIVAL_SPREAD))
-    sizes = observed.expected_sizes(chances, int(layout.bounds[-1]))
+    sizes = observed.estimate_sizes(chances, int(layout.bounds[-1]))
     lone = _list_lone_pairs(sizes, pairs)
     weight = np.append(weight, np.full(len(lone), LONE_SPREAD))
     everyone = np.concatenate([pairs, rivals, lone])

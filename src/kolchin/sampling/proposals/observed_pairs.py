@@ -57,7 +57,7 @@ class ObservedPairs:
         self.total_delta = 0.0
         self.n_seen = 0
 
-    def observations(self) -> Observations:
+    def copy_observations(self) -> Observations:
         """Return a copy of what was seen."""
         seen = np.flatnonzero(self.linked)
         total_delta = np.array(self.total_delta)
@@ -73,23 +73,23 @@ class ObservedPairs:
         """Return the mean of the deltas seen: one moment's may be far from typical."""
         return np.asarray(self.total_delta / self.n_seen) if self.n_seen else now
 
-    def spread(self, log_odds: FloatArray) -> FloatArray:
+    def estimate_spread(self, log_odds: FloatArray) -> FloatArray:
         """Return sqrt(p(1-p)) of every candidate, p from its own evidence and from what was seen.
 
         Evidence alone is not enough: of three records that fit a fourth equally well, each has
         overwhelming evidence and a probability of a third.
         """
-        p = self.chances(log_odds)
+        p = self.estimate_chances(log_odds)
         result: FloatArray = np.sqrt(p * (1 - p))
         return result
 
-    def chances(self, log_odds: FloatArray) -> FloatArray:
+    def estimate_chances(self, log_odds: FloatArray) -> FloatArray:
         """Return the chance that each candidate is linked, as things stand."""
         own = 1 / (1 + np.exp(-np.clip(log_odds, -30, 30)))
         result: FloatArray = (self.linked + PRIOR_VISITS * own) / (self.n_seen + PRIOR_VISITS)
         return result
 
-    def expected_sizes(self, chances: FloatArray, n_records: int) -> FloatArray:
+    def estimate_sizes(self, chances: FloatArray, n_records: int) -> FloatArray:
         """Return how many records the cluster of each record has, itself included."""
         sizes = np.ones(n_records)
         for column in self.candidates.T:

@@ -29,15 +29,17 @@ class PairTables(NamedTuple):
         if n_tables == 1:
             begins, totals = np.array([0, weight.size]), np.array([weight.sum()])
         else:
-            blocks = layout.blocks_of(pairs)
+            blocks = layout.find_blocks(pairs)
             number = blocks.min(axis=1) * layout.n_blocks + blocks.max(axis=1)
             order = np.argsort(number, kind="stable")
             pairs, weight, number = Places(pairs[order]), weight[order], number[order]
             begins = np.searchsorted(number, np.arange(n_tables + 1))
             totals = np.bincount(number, weight, minlength=n_tables)
-        return cls(kernels.alias_tables(pairs, weight, begins), begins, totals, layout.n_blocks)
+        return cls(
+            kernels.build_alias_tables(pairs, weight, begins), begins, totals, layout.n_blocks
+        )
 
-    def within_reach(self, meeting: float) -> float:
+    def sum_within_reach(self, meeting: float) -> float:
         """Return the weight of all pairs whose blocks meet, on average; each meets itself."""
         totals = self.totals.reshape(self.n_blocks, self.n_blocks)
         own = float(np.trace(totals))

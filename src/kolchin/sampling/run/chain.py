@@ -97,7 +97,7 @@ class Chain:
 
     def checkpoint(self) -> Checkpoint:
         """Return a copy of all that the future depends on."""
-        return Checkpoint(self.n_steps, self._n_moves_left, self._moment(), self._learned_at)
+        return Checkpoint(self.n_steps, self._n_moves_left, self._take_moment(), self._learned_at)
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Take up a checkpoint: learn again what had been learned, then be where it was."""
@@ -162,16 +162,16 @@ class Chain:
     def _learn(self) -> None:
         """Learn which pairs moves are made on, and choose the moves of a step."""
         problem, executor = self.problem, self.executor
-        self._learned_at = self._moment()
+        self._learned_at = self._take_moment()
         self._tuning = learn_tuning(
             problem, self.state, self.observed, executor, self.link_proposals
         )
         self._schedule = choose_schedule(problem, self._tuning, executor, self.settings.moves)
         self._n_moves_left = self.n_moves
 
-    def _moment(self) -> Moment:
+    def _take_moment(self) -> Moment:
         state = self.state._replace(statistics=None)
-        return Moment(copy.deepcopy(state), self.observed.observations())
+        return Moment(copy.deepcopy(state), self.observed.copy_observations())
 
     def _go_to(self, moment: Moment) -> None:
         self.take_state(moment.state)

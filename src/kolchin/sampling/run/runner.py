@@ -148,27 +148,27 @@ class Run:
                 "Sampling was stopped before the first draw of every chain: nothing to keep. "
                 "A shorter warm-up (warmup=) or fewer chains get there sooner."
             )
-        return collect_posterior([chain.draws for chain in self.chains], self.settings_now())
+        return collect_posterior([chain.draws for chain in self.chains], self.describe_settings())
 
-    def provisional(self) -> Posterior:
+    def collect_provisional(self) -> Posterior:
         """Return where the chains are now, as one draw of each: all there is during warm-up."""
         records = []
         for chain in self.chains:
             record = chain.new_recorder()
             record.add(*chain.snapshot())
             records.append(record)
-        return collect_posterior(records, self.settings_now() | {"draws": 1})
+        return collect_posterior(records, self.describe_settings() | {"draws": 1})
 
-    def traces(self) -> Traces:
+    def collect_traces(self) -> Traces:
         """Collect what convergence is judged by, of draws whose partitions are held or not."""
         return collect_traces([chain.draws for chain in self.chains], self.description)
 
     @property
     def settings_of_draws(self) -> dict[str, object]:
-        """How draws are made, now as at any time after warm-up."""
+        """What was asked for, and the moves of a step: how draws are made from warm-up on."""
         return self.description | {"moves": [chain.n_moves for chain in self.chains]}
 
-    def settings_now(self) -> dict[str, object]:
+    def describe_settings(self) -> dict[str, object]:
         """Say how the draws so far were made."""
         return self.settings_of_draws | {
             "draws": self.kept,
@@ -248,7 +248,7 @@ def sample(
         show_progress(progress) as report,
     ):
         run = Run.begin(model, settings, seed, work)
-        look = None if enough is None else lambda: enough(run.traces())
+        look = None if enough is None else lambda: enough(run.collect_traces())
         run.go_on(enough=look, most_draws=most_draws, cores=cores, report=report)
     return run.posterior()
 
@@ -286,8 +286,10 @@ def _build_chains(
     for number, child in enumerate(seed.spawn(settings.chains)):
         rng = np.random.Generator(np.random.SFC64(child))
         kind = settings.starts[number % len(settings.starts)]
-        constraints = problem.data.source, problem.data.answers
-        labels = make_start_labels(rng, kind, model.n_records, likely, *constraints, layout)
+        data = problem.data
+        labels = make_start_labels(
+            rng, kind, model.n_records, likely, data.source, data.answers, layout
+        )
         executor: ShardExecutor = ThreadExecutor(problem)
         if tasks is not None:
             executor = EngineExecutor(tasks.engine, tasks.store, layout, f"chain-{number}")

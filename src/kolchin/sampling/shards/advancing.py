@@ -38,14 +38,14 @@ class RoundInput(NamedTuple):
     stream_key: int
     round_number: int
 
-    def stream(self, *place: int) -> np.random.Generator:
+    def open_stream(self, *place: int) -> np.random.Generator:
         """Return random numbers of their own for each place in the round."""
         key = np.random.SeedSequence(self.stream_key, spawn_key=(self.round_number, *place))
         return np.random.Generator(np.random.SFC64(key))
 
-    def prior(self, problem: Problem) -> ConditionalPrior:
+    def condition_prior(self, problem: Problem) -> ConditionalPrior:
         """Return the prior's weights in this round; tables grow alike wherever they do."""
-        stream = self.stream(problem.layout.n_blocks)
+        stream = self.open_stream(problem.layout.n_blocks)
         return ConditionalPrior(problem.model, self.auxiliaries, self.evidence, stream)
 
 
@@ -70,11 +70,11 @@ def advance_shard(
     following: NDArray[np.int32],
 ) -> ShardResult:
     """Advance a shard; of the rings, nothing but its own records is read or written."""
-    rng, data, evidence = given.stream(*shard.blocks), problem.data, given.evidence
+    rng, data, evidence = given.open_stream(*shard.blocks), problem.data, given.evidence
     pairs = learned.mixture.in_shard(shard)
     n_left = _count_moves(shard, given, problem, learned.mixture)
     level = 0
-    weights = prior.weights(level)
+    weights = prior.get_weights(level)
     partition = kernels.Partition(
         following,
         np.zeros(weights.log_size.size, dtype=np.int64),
@@ -87,7 +87,7 @@ def advance_shard(
         )
         if n_left > 0:
             level += 1
-            weights = prior.weights(level)
+            weights = prior.get_weights(level)
             more = np.zeros(weights.log_size.size - partition.size_counts.size, np.int64)
             counts = np.append(partition.size_counts, more)
             partition = partition._replace(size_counts=counts)
@@ -99,7 +99,7 @@ def advance_shard(
     request = None if lists is None else lists.in_shard(shard)
     if request is not None:
         kernels.attach_records(rng, request, data, evidence, weights, partition)
-    members, sizes, leaving = kernels.grouped(following, shard.within)
+    members, sizes, leaving = kernels.list_members(following, shard.within)
     statistics = problem.model.likelihood.count(rng, data, evidence, members, sizes)
     return ShardResult(partition.size_counts, int(partition.n_clusters[0]), statistics, leaving)
 
@@ -111,5 +111,5 @@ def _count_moves(shard: Shard, given: RoundInput, problem: Problem, mixture: Pai
     share = shard.n_records / problem.n_records
     n_moves = int(np.ceil(share * (given.n_moves or FEWEST_MOVES)))
     if given.n_moves == 0:
-        n_moves = max(n_moves, SWEEPS_A_STEP * mixture.sweep(shard))
+        n_moves = max(n_moves, SWEEPS_A_STEP * mixture.count_sweep(shard))
     return n_moves

@@ -66,7 +66,7 @@ class ThreadExecutor:
             advance_shard,
             given=given,
             problem=self.problem,
-            prior=given.prior(self.problem),
+            prior=given.condition_prior(self.problem),
             learned=learned,
             following=following,
         )
@@ -93,14 +93,14 @@ class BlockRings(NamedTuple):
     def of(cls, layout: Layout, blocks: Iterable[int], following: Rings) -> "BlockRings":
         """Take the rings of some blocks."""
         blocks = tuple(blocks)
-        return cls(blocks, np.concatenate([following[layout.range_of(b)] for b in blocks]))
+        return cls(blocks, np.concatenate([following[layout.find_range(b)] for b in blocks]))
 
     def write(self, layout: Layout, wanted: Iterable[int], following: Rings) -> None:
         """Write the rings of those of its blocks that are wanted into those of all records."""
         ends = np.cumsum([layout.lengths[b] for b in self.blocks])
         for block in wanted:
             end = ends[self.blocks.index(block)]
-            following[layout.range_of(block)] = self.following[end - layout.lengths[block] : end]
+            following[layout.find_range(block)] = self.following[end - layout.lengths[block] : end]
 
 
 class RoundTask(NamedTuple):
@@ -140,9 +140,9 @@ def run_round_task(task: RoundTask) -> str:
         wanted = [block for block in blocks if task.versions[block] == name]
         _read_rings(store, name).write(layout, wanted, following)
     before = BlockRings.of(layout, blocks, following)
-    prior = given.prior(problem)
+    prior = given.condition_prior(problem)
     results = [
-        advance_shard(layout.shard(*shard), given, problem, prior, learned, following)
+        advance_shard(layout.make_shard(*shard), given, problem, prior, learned, following)
         for shard in task.shards
     ]
     after = BlockRings.of(layout, blocks, following)
@@ -205,7 +205,7 @@ class EngineExecutor:
         name = self._new_name("round")
         self.store.put(name, given)
         tasks = [
-            self._task(f"{name}-{k}", name, shards[k::cores])
+            self._make_task(f"{name}-{k}", name, shards[k::cores])
             for k in range(min(cores, len(shards)))
         ]
         outcomes: list[RoundOutcome] = [
@@ -227,12 +227,12 @@ class EngineExecutor:
     def learn(self, observed: ObservedPairs, given: LearningInput) -> LearnedPairs:
         """Let a task learn which pairs moves are to be made on; they stay in the store."""
         seen, name = self._new_name("observed"), self._new_name("learned")
-        self.store.put(seen, (observed.observations(), given))
+        self.store.put(seen, (observed.copy_observations(), given))
         self.engine.run(run_learning_task, [LearningTask(self.store, seen, name)])
         self.store.delete(seen)
         return self._keep_learned(self.store.get(name), name)
 
-    def _task(self, outcome: str, given: str, shards: Sequence[Shard]) -> RoundTask:
+    def _make_task(self, outcome: str, given: str, shards: Sequence[Shard]) -> RoundTask:
         blocks = tuple(shard.blocks for shard in shards)
         versions = {block: self._versions[block] for pair in blocks for block in pair}
         return RoundTask(self.store, PROBLEM, self._learned_name, given, blocks, versions, outcome)
@@ -243,7 +243,7 @@ class EngineExecutor:
         """Let the versions of a round take the place of those before, which are deleted."""
         for task, (rings, places, _) in zip(tasks, outcomes, strict=True):
             self._versions |= dict.fromkeys(rings.blocks, task.outcome)
-            following[self.layout.places(rings.blocks, places)] = rings.following[places]
+            following[self.layout.find_places(rings.blocks, places)] = rings.following[places]
         self._written |= {task.outcome for task in tasks}
         old = self._written - set(self._versions.values())
         self.store.delete(*sorted(old))

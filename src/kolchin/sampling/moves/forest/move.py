@@ -47,7 +47,7 @@ class ForestMove(NamedTuple):
         parameters = ParametersGivenForest(
             model.prior, state.counts, forest.log_sum, given, typical
         )
-        joins = parameters.joins(given)
+        joins = parameters.weigh_joins(given)
 
         def log_sum(delta: FloatArray) -> float:
             forest.weigh_links(delta)
@@ -64,7 +64,7 @@ class ForestMove(NamedTuple):
         )
         forest.weigh_links(field_values["delta"])
         given = parameters.update(rng, given)
-        forest.log_sum(parameters.joins(given))
+        forest.log_sum(parameters.weigh_joins(given))
         forest.link(rng, state.following)
         # What was integrated out still is.
         prior_values = {name: given.values[name] for name in state.prior_values}

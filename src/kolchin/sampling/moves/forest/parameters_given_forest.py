@@ -20,7 +20,7 @@ from kolchin.parameters import (
     reflect,
     slice_sample,
 )
-from kolchin.priors.base import Opening, Prior, SizeCounts
+from kolchin.priors.base import OpeningTerms, Prior, SizeCounts
 from kolchin.priors.kolchin_partition import FreeSizesPartition
 from kolchin.sampling.conditional_prior import Auxiliaries
 
@@ -44,9 +44,9 @@ class TypicalState(NamedTuple):
     values: Values
     counts: SizeCounts
 
-    def number(self, size: int) -> int:
+    def count_clusters(self, size: int) -> int:
         """Return how many clusters there were of a size."""
-        return _number(self.counts, size)
+        return _count_clusters(self.counts, size)
 
 
 class ParametersGivenForest:
@@ -75,9 +75,9 @@ class ParametersGivenForest:
         # mu of sizes that no cluster has is about 0: who left for such a size will join again.
         self._certain = np.flatnonzero(self._at_first[1:] > LARGEST_LOG_PRIOR) + 1
 
-    def joins(self, given: Auxiliaries) -> FloatArray:
+    def weigh_joins(self, given: Auxiliaries) -> FloatArray:
         """Return the weight of one more record, by the size it makes, against being alone."""
-        return _exponentials(self._log_joins(given))
+        return _exponentiate(self._log_joins(given))
 
     def _log_joins(self, given: Auxiliaries) -> FloatArray:
         return self._log_joins_of(self._log_h(given.values), self._log_open(given))
@@ -86,7 +86,7 @@ class ParametersGivenForest:
         return self.prior.log_h(self._all_sizes, values)
 
     def _log_open(self, given: Auxiliaries) -> float:
-        return _log_open(self._opening(given.values), given.log_t)
+        return _log_open(self._weigh_opening(given.values), given.log_t)
 
     def _log_joins_of(self, log_h: FloatArray, log_open: float) -> FloatArray:
         """Take the logs; those that are certain are less by an amount that stays the same."""
@@ -96,12 +96,12 @@ class ParametersGivenForest:
         return joins
 
     def _log_links(self, log_joins: FloatArray) -> float:
-        return self.log_sum(_exponentials(log_joins))
+        return self.log_sum(_exponentiate(log_joins))
 
     def update(self, rng: np.random.Generator, given: Auxiliaries) -> Auxiliaries:
         """Draw each parameter once, and t."""
-        opening = self._opening(given.values)
-        if _shape(opening) > LARGEST_SHAPE:
+        opening = self._weigh_opening(given.values)
+        if _compute_shape(opening) > LARGEST_SHAPE:
             return given
         for name in self.prior.list_drawn_with_links(self.counts.n_records):
             given = self._draw(rng, name, given)
@@ -113,19 +113,19 @@ class ParametersGivenForest:
         return given
 
     def _draw(self, rng: np.random.Generator, name: str, given: Auxiliaries) -> Auxiliaries:
-        """Draw a parameter, while t stays in proportion to what it is about."""
-        log_ratio = given.log_t - self._log_about(self._opening(given.values))
+        """Draw a parameter; t moves along in proportion to what is expected of it."""
+        log_ratio = given.log_t - self._log_expected_t(self._weigh_opening(given.values))
 
-        def change(x: float) -> tuple[Auxiliaries, Opening, float]:
+        def change(x: float) -> tuple[Auxiliaries, OpeningTerms, float]:
             values, log_change = self.prior.move_parameter(name, x, given.values, self.counts)
-            opening = self._opening(values)
-            log_about = self._log_about(opening)
-            trial = given._replace(values=values, log_t=log_ratio + log_about)
-            return trial, opening, log_change + log_about
+            opening = self._weigh_opening(values)
+            log_expected = self._log_expected_t(opening)
+            trial = given._replace(values=values, log_t=log_ratio + log_expected)
+            return trial, opening, log_change + log_expected
 
         def log_density(x: float) -> float:
             trial, opening, log_change = change(x)
-            if _shape(opening) > LARGEST_SHAPE:
+            if _compute_shape(opening) > LARGEST_SHAPE:
                 return -math.inf
             return self._log_density(trial, opening) + log_change
 
@@ -134,7 +134,7 @@ class ParametersGivenForest:
         return change(_draw_value(rng, log_density, here, allowed, start, 1.0))[0]
 
     def _draw_t(self, rng: np.random.Generator, given: Auxiliaries) -> Auxiliaries:
-        opening = self._opening(given.values)
+        opening = self._weigh_opening(given.values)
         others = self.counts.n_clusters - 1
         # All links are against clusters that are opened in proportion to t.
         log_joins = self._log_joins(given) + given.log_t
@@ -145,8 +145,8 @@ class ParametersGivenForest:
 
         start, here = None, math.exp(given.log_t)
         if self.typical is not None:
-            start = _shape(opening) + self.typical.counts.n_clusters
-        width = 4 / math.sqrt(_shape(opening) + self.counts.n_clusters)
+            start = _compute_shape(opening) + self.typical.counts.n_clusters
+        width = 4 / math.sqrt(_compute_shape(opening) + self.counts.n_clusters)
         t = _draw_value(rng, log_density, here, POSITIVE, start, width)
         return given._replace(log_t=math.log(t))
 
@@ -156,14 +156,14 @@ class ParametersGivenForest:
         """Draw mu of a size, and t with it: those of y = t mu are free of each other."""
         values = given.values
         shape = prior.compute_shape(size, values)
-        number = _number(self.counts, size)
-        more = _shape(self._opening(values)) - values["alpha"]
+        number = _count_clusters(self.counts, size)
+        more = _compute_shape(self._weigh_opening(values)) - values["alpha"]
         log_y = given.log_t + values["log_mu"]
         here = math.exp(log_y[size - 1])
         if here < SMALLEST_Y:
             return given
         others = math.exp(given.log_t) * -math.expm1(values["log_mu"][size - 1])
-        log_joins, direction = self._log_joins(given), self._direction(size)
+        log_joins, direction = self._log_joins(given), self._compute_direction(size)
 
         def change(y: float) -> Auxiliaries:
             log_t = math.log(others + y)
@@ -179,11 +179,11 @@ class ParametersGivenForest:
             own: float = (shape + number - 1) * math.log(y) - y + more * math.log(others + y)
             return own + self._log_links(log_joins + math.log(y / here) * direction)
 
-        start = None if self.typical is None else shape + self.typical.number(size)
+        start = None if self.typical is None else shape + self.typical.count_clusters(size)
         width = 4 / math.sqrt(shape + number)
         return change(_draw_value(rng, log_density, here, POSITIVE, start, width))
 
-    def _direction(self, size: int) -> FloatArray:
+    def _compute_direction(self, size: int) -> FloatArray:
         """Return how the log weight of joins, by the size they make, goes with that of a size."""
         direction = np.zeros(self._all_sizes.size + 2)
         if size == 1:
@@ -192,14 +192,16 @@ class ParametersGivenForest:
         direction[size + 1] -= 1.0
         return direction[:-1]
 
-    def _opening(self, values: Values) -> Opening:
+    def _weigh_opening(self, values: Values) -> OpeningTerms:
         return self.prior.weigh_opening(self.counts.n_records, values)
 
-    def _log_about(self, opening: Opening) -> float:
-        """Log of what t is about: it need only go along with the parameters."""
-        return math.log(_shape(opening) + self.counts.n_clusters) if opening.slope > 0 else 0.0
+    def _log_expected_t(self, opening: OpeningTerms) -> float:
+        """Log of about what t is expected to be; t need only go along with the parameters."""
+        return (
+            math.log(_compute_shape(opening) + self.counts.n_clusters) if opening.slope > 0 else 0.0
+        )
 
-    def _log_density(self, given: Auxiliaries, opening: Opening) -> float:
+    def _log_density(self, given: Auxiliaries, opening: OpeningTerms) -> float:
         """Log density of parameters and t, of the clusters without links, and of all links."""
         prior, counts, values = self.prior, self.counts, given.values
         outside = prior.log_g(1, counts.n_records, values)
@@ -207,9 +209,9 @@ class ParametersGivenForest:
         hyper = hyper_log_density(self._hypers, values)
         log_h = self._log_h(values)
         links = self._log_links(self._log_joins_of(log_h, _log_open(opening, given.log_t)))
-        return hyper + outside + self._inside(log_h) + links
+        return hyper + outside + self._log_inside(log_h) + links
 
-    def _inside(self, log_h: FloatArray) -> float:
+    def _log_inside(self, log_h: FloatArray) -> float:
         """Log weight of the sizes, as far as it depends on parameters: given mu, it does not."""
         if isinstance(self.prior, FreeSizesPartition):
             return 0.0
@@ -231,7 +233,7 @@ def _draw_value(
     return reflect(rng, log_density, here, allowed, start)
 
 
-def _exponentials(log_joins: FloatArray) -> FloatArray:
+def _exponentiate(log_joins: FloatArray) -> FloatArray:
     """Exponentiate weights of joins, in range; no size is made by 0 or 1."""
     joins = np.minimum(log_joins, LARGEST_LOG_JOIN)
     joins[:2] = 0.0
@@ -247,24 +249,24 @@ def _log_steps(log_h: FloatArray) -> FloatArray:
     return steps
 
 
-def _number(counts: SizeCounts, size: int) -> int:
+def _count_clusters(counts: SizeCounts, size: int) -> int:
     """Return how many clusters there are of a size."""
     return int(counts.counts[counts.sizes == size].sum())
 
 
-def _shape(opening: Opening) -> float:
+def _compute_shape(opening: OpeningTerms) -> float:
     """Return what K is added to in the shape of t."""
     return opening.intercept / opening.slope if opening.slope > 0 else 0.0
 
 
-def _log_open(opening: Opening, log_t: float) -> float:
+def _log_open(opening: OpeningTerms, log_t: float) -> float:
     """Log weight of opening a cluster, given t."""
     if opening.slope > 0:
         return opening.log_scale + math.log(opening.slope) + log_t
     return opening.log_scale + math.log(opening.intercept)
 
 
-def _log_opened(opening: Opening, others: int, log_t: float) -> float:
+def _log_opened(opening: OpeningTerms, others: int, log_t: float) -> float:
     """Log of what all clusters but one are opened by, and of the density of t.
 
     That is t^(K + c - 1) e^-t / Gamma(1 + c) for c = intercept / slope, which may be large.
@@ -272,7 +274,7 @@ def _log_opened(opening: Opening, others: int, log_t: float) -> float:
     opened = others * _log_open(opening, log_t)
     if not opening.slope > 0:
         return opened
-    c = _shape(opening)
+    c = _compute_shape(opening)
     more = log_t - math.log(c)
     log_gamma = math.lgamma(1 + c) - c * math.log(c) + c
     if c > 1e3:

@@ -31,11 +31,13 @@ LARGEST_LOG_GAIN = 380.0
 def can_be_forested(model: Model) -> bool:
     """Tell whether delta and links can be drawn at once: clusters independent, weights in range."""
     log_gain = model.likelihood.largest_log_gain
-    in_range = log_gain < LARGEST_LOG_GAIN and log_gain + _largest_answer(model) < LARGEST_LOG_GAIN
+    in_range = (
+        log_gain < LARGEST_LOG_GAIN and log_gain + _find_largest_answer(model) < LARGEST_LOG_GAIN
+    )
     return in_range and can_be_sharded(model)
 
 
-def _largest_answer(model: Model) -> float:
+def _find_largest_answer(model: Model) -> float:
     """Return how much answers may say of one record, but for those that are certain."""
     lists = model.answers.lists()
     if not lists.others.size:
