@@ -160,13 +160,13 @@ class DirectoryStore:
         length = int.from_bytes(mapped[-_LENGTH:], "little")
         places, joined, content = pickle.loads(mapped[-_LENGTH - length : -_LENGTH])
 
-        def taken(place: _Place) -> memoryview:
+        def take(place: _Place) -> memoryview:
             view = mapped[place.begin : place.begin + place.size]
             return view.toreadonly() if place.readonly else view
 
-        whole = [np.frombuffer(taken(place), place.dtype) for place in joined]
-        buffers = [taken(one) for one in places]
-        return _Unpickler(io.BytesIO(taken(content)), buffers, whole).load()
+        whole = [np.frombuffer(take(place), place.dtype) for place in joined]
+        buffers = [take(one) for one in places]
+        return _Unpickler(io.BytesIO(take(content)), buffers, whole).load()
 
     def delete(self, *names: str) -> None:
         """Delete objects, which may be gone already; who has one open keeps it.

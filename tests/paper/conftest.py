@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from kolchin.paper.printed import STATISTICS, printed_figure2, printed_table1
-from kolchin.paper.run import Box, Run, RunResult
+from kolchin.paper.run import Box, ExperimentRun, RunResult
 
 
-def pretend(run: Run) -> RunResult:
+def pretend(run: ExperimentRun) -> RunResult:
     """Return the printed values, moved by noise that depends on the data set alone."""
     noise = np.random.default_rng(run.data_seed).normal(size=5)
     row = printed_table1().filter(dataset=run.dataset, delta=run.delta, model=run.model)
@@ -42,11 +42,11 @@ def pretend(run: Run) -> RunResult:
 
 
 @pytest.fixture
-def pretended(monkeypatch: pytest.MonkeyPatch) -> list[Run]:
+def pretended(monkeypatch: pytest.MonkeyPatch) -> list[ExperimentRun]:
     """Let runs return pretended results at once; the list tells which were made."""
-    made: list[Run] = []
+    made: list[ExperimentRun] = []
 
-    def execute(run: Run) -> RunResult:
+    def execute(run: ExperimentRun) -> RunResult:
         made.append(run)
         return pretend(run)
 
@@ -56,5 +56,5 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> list[Run]:
 
 
 @pytest.fixture
-def pretend_run() -> Callable[[Run], RunResult]:
+def pretend_run() -> Callable[[ExperimentRun], RunResult]:
     return pretend

@@ -8,7 +8,7 @@ import pytest
 
 from kolchin.errors import ModelError
 from kolchin.paper.campaign import complete, plan_runs
-from kolchin.paper.run import Effort, Run
+from kolchin.paper.run import Effort, ExperimentRun
 
 EFFORT = Effort()
 
@@ -34,7 +34,7 @@ def test_models_share_data_and_nothing_else_shares_a_seed() -> None:
     assert runs[0].data_seed != replace(runs[0], seed=2).data_seed
 
 
-def test_finished_runs_are_not_made_again(tmp_path: Path, pretended: list[Run]) -> None:
+def test_finished_runs_are_not_made_again(tmp_path: Path, pretended: list[ExperimentRun]) -> None:
     runs = plan_runs(["italy"], [0.02, 0.05], 1, seed=1, effort=EFFORT)
     told: list[tuple[int, int]] = []
     first = complete(runs[:3], tmp_path, cores=1)
@@ -47,7 +47,7 @@ def test_finished_runs_are_not_made_again(tmp_path: Path, pretended: list[Run]) 
 
 
 def test_other_settings_damaged_files_and_other_versions_are_made_again(
-    tmp_path: Path, pretended: list[Run], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, pretended: list[ExperimentRun], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs = plan_runs(["italy"], [0.02], 1, seed=1, effort=EFFORT)[:1]
     complete(runs, tmp_path, cores=1)
@@ -61,7 +61,7 @@ def test_other_settings_damaged_files_and_other_versions_are_made_again(
     assert json.loads((tmp_path / f"{runs[0].name}.json").read_text())["format"] == 1
 
 
-def test_a_stop_keeps_what_is_finished(tmp_path: Path, pretended: list[Run]) -> None:
+def test_a_stop_keeps_what_is_finished(tmp_path: Path, pretended: list[ExperimentRun]) -> None:
     runs = plan_runs(["italy"], [0.02], 1, seed=1, effort=EFFORT)
 
     def stop(done: int, _total: int, _what: str) -> None:

@@ -9,10 +9,10 @@ import kolchin
 from kolchin import kernels
 from kolchin.paper import experiment
 from kolchin.paper.experiment import box, execute, measure, rehearse
-from kolchin.paper.run import Box, Effort, Run
+from kolchin.paper.run import Box, Effort, ExperimentRun
 from kolchin.posterior import Draw, Posterior
 
-RUN = Run("italy", 0.02, "NBD", 0, 1, Effort())
+RUN = ExperimentRun("italy", 0.02, "NBD", 0, 1, Effort())
 
 
 def draw(sets: list[list[int]], delta: float) -> Draw:
@@ -69,7 +69,7 @@ def test_boxes_are_those_of_a_box_plot() -> None:
 
 def test_a_run_is_the_same_however_often_it_is_made() -> None:
     effort = Effort(chains=2, warmup=20, draws=10, max_draws=20)
-    run = Run("italy", 0.02, "NBD", 0, 1, effort)
+    run = ExperimentRun("italy", 0.02, "NBD", 0, 1, effort)
     first, second = execute(run), execute(run)
     assert replace(first, seconds=0.0) == replace(second, seconds=0.0)
     assert first.draws == 20

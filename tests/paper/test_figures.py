@@ -14,7 +14,7 @@ from kolchin.paper import reproduce_figure1, reproduce_figure2, reproduce_table1
 from kolchin.paper.figure1 import largest_shares
 from kolchin.paper.figure2 import draw_dataset
 from kolchin.paper.plotting import new_figure, save_figure
-from kolchin.paper.run import Run
+from kolchin.paper.run import ExperimentRun
 
 
 def test_figure1_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,7 +72,7 @@ def test_nbnb_draws_agree_with_independent_cuts() -> None:
     assert ks_2samp(shares, expected).pvalue > 1e-3
 
 
-def test_figure2_is_written_from_the_runs(tmp_path: Path, pretended: list[Run]) -> None:
+def test_figure2_is_written_from_the_runs(tmp_path: Path, pretended: list[ExperimentRun]) -> None:
     reproduce_table1(tmp_path, quick=True, cores=1)
     n_made = len(pretended)
     result = reproduce_figure2(tmp_path, quick=True, cores=1)

@@ -12,14 +12,14 @@ from scipy.stats import norm, t
 from kolchin.paper import printed_figure2, printed_table1, reproduce_table1
 from kolchin.paper.campaign import plan_runs
 from kolchin.paper.claims import CLAIMS, judge_claims
-from kolchin.paper.run import Effort, Run, RunResult
+from kolchin.paper.run import Effort, ExperimentRun, RunResult
 from kolchin.paper.summary import agreement, run_table, summarise
 from kolchin.simulation import PAPER_DATASETS
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 
 
-def lines_of(pretend: Callable[[Run], RunResult], replicates: int = 4) -> pl.DataFrame:
+def lines_of(pretend: Callable[[ExperimentRun], RunResult], replicates: int = 4) -> pl.DataFrame:
     runs = plan_runs(PAPER_DATASETS, [0.02, 0.05, 0.1], replicates, 1, Effort())
     return run_table([pretend(run) for run in runs])
 
@@ -61,7 +61,7 @@ def test_printed_boxes_equal_the_reference() -> None:
 
 
 def test_the_summary_has_means_spreads_and_places(
-    pretend_run: Callable[[Run], RunResult],
+    pretend_run: Callable[[ExperimentRun], RunResult],
 ) -> None:
     lines = lines_of(pretend_run)
     summary = summarise(lines)
@@ -79,20 +79,22 @@ def test_the_summary_has_means_spreads_and_places(
 
 
 def test_printed_values_that_are_one_more_draw_are_found_inside(
-    pretend_run: Callable[[Run], RunResult],
+    pretend_run: Callable[[ExperimentRun], RunResult],
 ) -> None:
     counts = agreement(summarise(lines_of(pretend_run)))
     assert counts["rows"].to_list() == [12] * 4
     assert (counts["k_mean"] >= 8).all()
 
 
-def test_one_data_set_has_no_spread(pretend_run: Callable[[Run], RunResult]) -> None:
+def test_one_data_set_has_no_spread(pretend_run: Callable[[ExperimentRun], RunResult]) -> None:
     summary = summarise(lines_of(pretend_run, replicates=1))
     assert summary["k_mean_place"].null_count() == 48
     assert agreement(summary).height == 0
 
 
-def test_claims_are_judged_on_the_printed_table(pretend_run: Callable[[Run], RunResult]) -> None:
+def test_claims_are_judged_on_the_printed_table(
+    pretend_run: Callable[[ExperimentRun], RunResult],
+) -> None:
     verdicts = judge_claims(lines_of(pretend_run))
     assert [verdict.claim for verdict in verdicts] == list(CLAIMS)
     printed = {verdict.claim.name: verdict.printed for verdict in verdicts}
@@ -103,13 +105,13 @@ def test_claims_are_judged_on_the_printed_table(pretend_run: Callable[[Run], Run
 
 
 def test_claims_about_data_sets_that_were_not_run_are_left_out(
-    pretend_run: Callable[[Run], RunResult],
+    pretend_run: Callable[[ExperimentRun], RunResult],
 ) -> None:
     verdicts = judge_claims(lines_of(pretend_run).filter(dataset="syria2000"))
     assert {verdict.claim.datasets for verdict in verdicts} == {("syria2000",)}
 
 
-def test_a_claim_can_fail(pretend_run: Callable[[Run], RunResult]) -> None:
+def test_a_claim_can_fail(pretend_run: Callable[[ExperimentRun], RunResult]) -> None:
     better = pl.when(model="DP").then(587.0).otherwise("k_mean").alias("k_mean")
     lines = lines_of(pretend_run).filter(dataset="italy").with_columns(better)
     verdicts = {verdict.claim.name: verdict for verdict in judge_claims(lines)}
@@ -118,7 +120,7 @@ def test_a_claim_can_fail(pretend_run: Callable[[Run], RunResult]) -> None:
 
 
 def test_table1_is_written(
-    tmp_path: Path, pretended: list[Run], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, pretended: list[ExperimentRun], capsys: pytest.CaptureFixture[str]
 ) -> None:
     result = reproduce_table1(tmp_path, replicates=2, cores=1)
     assert len(pretended) == 96
@@ -137,7 +139,9 @@ def test_table1_is_written(
     assert "The paper's claims" in shown
 
 
-def test_the_quick_table_says_what_it_leaves_out(tmp_path: Path, pretended: list[Run]) -> None:
+def test_the_quick_table_says_what_it_leaves_out(
+    tmp_path: Path, pretended: list[ExperimentRun]
+) -> None:
     result = reproduce_table1(tmp_path, quick=True, cores=1)
     assert any("leaves out" in note and "SyriaSizes" in note for note in result.notes)
     assert (tmp_path / "table1_quick.md").exists()
@@ -146,7 +150,7 @@ def test_the_quick_table_says_what_it_leaves_out(tmp_path: Path, pretended: list
 
 
 def test_the_order_of_making_does_not_change_the_table(
-    tmp_path: Path, pretended: list[Run]
+    tmp_path: Path, pretended: list[ExperimentRun]
 ) -> None:
     reproduce_table1(tmp_path / "whole", replicates=1, cores=1)
     reproduce_table1(tmp_path / "parts", replicates=1, cores=1, seed=1)

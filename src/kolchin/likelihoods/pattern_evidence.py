@@ -82,8 +82,9 @@ class PatternEvidence(ComparedPatterns):
         self.kept = ~dependence.replaced
         self.rho_weights = dependence.rho_weights
         self.weights = dependence.m_weights
-        what = self.place, self.constant, self._number, self.n_learnt
-        self.unrelated = UnrelatedPairs(dependence, *what)
+        self.unrelated = UnrelatedPairs(
+            dependence, self.place, self.constant, self._number, self.n_learnt
+        )
 
     @property
     def has_classes(self) -> bool:

@@ -119,8 +119,10 @@ class IndependentFields:
         sizes: NDArray[np.int32],
     ) -> BothStatistics:
         """Count what the parameters depend on, of some clusters."""
-        what = rng, data, evidence, members, sizes
-        return BothStatistics(self.categorical.count(*what), self.compared.count(*what))
+        return BothStatistics(
+            self.categorical.count(rng, data, evidence, members, sizes),
+            self.compared.count(rng, data, evidence, members, sizes),
+        )
 
     def log_terms(self, values: Values, statistics: BothStatistics) -> tuple[float, ...]:
         """Return what adds up to the log density of records and parameters, given clusters."""
@@ -162,6 +164,5 @@ class IndependentFields:
 
     def weigh_pairs(self, pairs: NDArray[Any], draws: Mapping[str, FloatArray]) -> FloatArray:
         """Return each field's log Bayes factor that two records are one, categorical ones first."""
-        what = pairs, draws
-        both = self.categorical.weigh_pairs(*what), self.compared.weigh_pairs(*what)
+        both = self.categorical.weigh_pairs(pairs, draws), self.compared.weigh_pairs(pairs, draws)
         return np.concatenate(both, axis=1)

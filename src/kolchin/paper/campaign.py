@@ -18,7 +18,7 @@ from kolchin.errors import ModelError
 from kolchin.paper.experiment import execute, rehearse
 from kolchin.paper.printed import MODELS
 from kolchin.paper.result import Progress, ignore
-from kolchin.paper.run import Effort, Run, RunResult
+from kolchin.paper.run import Effort, ExperimentRun, RunResult
 from kolchin.simulation import paper_dataset
 
 
@@ -28,7 +28,7 @@ def plan_runs(
     replicates: int,
     seed: int,
     effort: Effort,
-) -> list[Run]:
+) -> list[ExperimentRun]:
     """Return all runs: first data sets first, and among those the longest runs first."""
     if replicates < 1:
         raise ModelError(
@@ -37,7 +37,7 @@ def plan_runs(
     datasets, deltas = list(datasets), list(deltas)
     longest_first = sorted(datasets, key=lambda name: -paper_dataset(name).n_records)
     return [
-        Run(dataset, delta, model, replicate, seed, effort)
+        ExperimentRun(dataset, delta, model, replicate, seed, effort)
         for replicate in range(replicates)
         for dataset in longest_first
         for delta in deltas
@@ -46,7 +46,10 @@ def plan_runs(
 
 
 def complete(
-    runs: Sequence[Run], directory: Path, cores: int | None = None, progress: Progress = ignore
+    runs: Sequence[ExperimentRun],
+    directory: Path,
+    cores: int | None = None,
+    progress: Progress = ignore,
 ) -> list[RunResult]:
     """Return the results of all runs, making those that the directory does not hold yet."""
     results = {run: RunResult.load(run, directory) for run in runs}
@@ -60,7 +63,9 @@ def complete(
     return [result for result in results.values() if result is not None]
 
 
-def _make_all(runs: Sequence[Run], directory: Path, n_workers: int) -> Iterator[RunResult]:
+def _make_all(
+    runs: Sequence[ExperimentRun], directory: Path, n_workers: int
+) -> Iterator[RunResult]:
     """Yield results as they are finished."""
     if n_workers <= 1:
         for run in runs:
@@ -111,7 +116,7 @@ def _serve(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _make(run: Run, directory: Path) -> RunResult:
+def _make(run: ExperimentRun, directory: Path) -> RunResult:
     """Simulate the data set of a run, sample the posterior, measure and keep the result."""
     result = execute(run)
     result.save(directory)

@@ -13,7 +13,7 @@ from kolchin.paper.printed import DELTAS, MODELS, printed_table1
 from kolchin.simulation import paper_dataset
 
 
-class Cell(NamedTuple):
+class TableCell(NamedTuple):
     """What a claim looks at in one row of table 1."""
 
     k_mean: float
@@ -22,7 +22,7 @@ class Cell(NamedTuple):
     fdr: float
 
 
-Table = Mapping[tuple[str, float, str], Cell]
+Table = Mapping[tuple[str, float, str], TableCell]
 Check = Callable[[Table], tuple[bool, str]]
 
 
@@ -37,7 +37,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ClaimVerdict:
     """Whether a claim holds in the printed table, in our means and in how many data draws."""
 
     claim: Claim
@@ -48,7 +48,7 @@ class Verdict:
     evidence: str
 
 
-def judge_claims(runs: pl.DataFrame) -> list[Verdict]:
+def judge_claims(runs: pl.DataFrame) -> list[ClaimVerdict]:
     """Check every claim whose rows are all among the runs."""
     printed = _cells(printed_table1())
     means = _cells(runs.group_by("dataset", "delta", "model").mean())
@@ -60,7 +60,7 @@ def judge_claims(runs: pl.DataFrame) -> list[Verdict]:
         holds, evidence = claim.check(means)
         whole = [table for table in single if _covers(table, claim)]
         verdicts.append(
-            Verdict(
+            ClaimVerdict(
                 claim=claim,
                 printed=claim.check(printed)[0],
                 ours=holds,
@@ -73,8 +73,10 @@ def judge_claims(runs: pl.DataFrame) -> list[Verdict]:
 
 
 def _cells(table: pl.DataFrame) -> Table:
-    columns = ["dataset", "delta", "model", *Cell._fields]
-    return {(row[0], row[1], row[2]): Cell(*row[3:]) for row in table.select(columns).iter_rows()}
+    columns = ["dataset", "delta", "model", *TableCell._fields]
+    return {
+        (row[0], row[1], row[2]): TableCell(*row[3:]) for row in table.select(columns).iter_rows()
+    }
 
 
 def _covers(table: Table, claim: Claim) -> bool:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kolchin.evaluation import evaluate
 from kolchin.paper.printed import STATISTICS
-from kolchin.paper.run import Box, Effort, Run, RunResult, current_version
+from kolchin.paper.run import Box, Effort, ExperimentRun, RunResult, current_version
 from kolchin.posterior.convergence import measure_convergence
 from kolchin.posterior.scores import score_pairs_by_draw
 from kolchin.simulation import paper_dataset, simulate_paper
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FloatArray = NDArray[np.float64]
 
 
-def execute(run: Run) -> RunResult:
+def execute(run: ExperimentRun) -> RunResult:
     """Simulate the data set of a run, sample the posterior and measure it."""
     start = time.perf_counter()
     model, truth = _problem(run)
@@ -30,7 +30,7 @@ def execute(run: Run) -> RunResult:
     return replace(result, seconds=round(time.perf_counter() - start, 2))
 
 
-def rehearse(run: Run) -> None:
+def rehearse(run: ExperimentRun) -> None:
     """Do what a run does last, on a chain that makes no moves, so that its code is compiled.
 
     It takes as long to compile as what comes first, which another process may do meanwhile.
@@ -59,7 +59,7 @@ def rehearse(run: Run) -> None:
     measure(run, collect_posterior([draws, draws], {}), truth)
 
 
-def _problem(run: Run) -> "tuple[Model, NDArray[np.int64]]":
+def _problem(run: ExperimentRun) -> "tuple[Model, NDArray[np.int64]]":
     """Return the model of a run, with its simulated records, and whom these are of."""
     from kolchin.model import Model
     from kolchin.parameters import Gamma
@@ -74,7 +74,7 @@ def _problem(run: Run) -> "tuple[Model, NDArray[np.int64]]":
     return model, table["ent_id"].to_numpy()
 
 
-def _sample(model: "Model", run: Run) -> "Posterior":
+def _sample(model: "Model", run: ExperimentRun) -> "Posterior":
     """Draw until K and delta have converged, or as often as the run may.
 
     With the same seed and warm-up a longer run begins with the draws of a shorter one, so the
@@ -114,7 +114,7 @@ def _select_monitored(posterior: "Posterior | Traces") -> tuple[FloatArray, Floa
     return n_clusters, posterior.parameters["delta"].reshape(n_clusters.shape)
 
 
-def measure(run: Run, posterior: "Posterior", truth: ArrayLike) -> RunResult:
+def measure(run: ExperimentRun, posterior: "Posterior", truth: ArrayLike) -> RunResult:
     """Summarise a posterior as table 1 and figure 2 do."""
     n_clusters, delta = _select_monitored(posterior)
     (rhat_k, ess_k, _), (rhat_delta, ess_delta, _) = map(measure_convergence, (n_clusters, delta))

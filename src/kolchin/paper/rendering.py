@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from kolchin.paper.claims import Verdict
+from kolchin.paper.claims import ClaimVerdict
 from kolchin.simulation import paper_dataset
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def summary_grid(summary: pl.DataFrame) -> "Table":
     return grid
 
 
-def claims_grid(verdicts: Sequence[Verdict]) -> "Table":
+def claims_grid(verdicts: Sequence[ClaimVerdict]) -> "Table":
     """Return the verdicts for the terminal."""
     grid = _terminal_table("The paper's claims", ["claim", *_CLAIM_HEADINGS[2:]])
     for verdict in verdicts:
@@ -110,7 +110,7 @@ def _terminal_cells(row: Mapping[str, Any]) -> list[str]:
 
 def table1_markdown(
     summary: pl.DataFrame,
-    verdicts: Sequence[Verdict],
+    verdicts: Sequence[ClaimVerdict],
     counts: pl.DataFrame,
     notes: Sequence[str],
 ) -> str:
@@ -142,14 +142,14 @@ def _summary_cells(row: Mapping[str, Any]) -> list[str]:
         str(row["true_k"]),
         f"{row['delta']:g}",
         row["model"],
-        *(_compared(row, name) for name in _DIGITS),
+        *(_compare_printed(row, name) for name in _DIGITS),
         f"{row['fnr_posterior']:.2f}, {row['fdr_posterior']:.2f}",
         f"{row['rhat_k']:.3f}, {row['rhat_delta']:.3f}",
         f"{row['ess_k']:.0f}, {row['ess_delta']:.0f}",
     ]
 
 
-def _compared(row: Mapping[str, Any], name: str) -> str:
+def _compare_printed(row: Mapping[str, Any], name: str) -> str:
     """Return ours ± spread [printed; place]."""
     digits = _DIGITS[name]
     printed = f"{row[f'{name}_printed']:.{_PRINTED_DIGITS[name]}f}"
@@ -159,7 +159,7 @@ def _compared(row: Mapping[str, Any], name: str) -> str:
     return f"{row[name]:.{digits}f} ± {spread:.{digits}f} [{printed}; {place:+.1f}]"
 
 
-def _claim_cells(verdict: Verdict) -> list[str]:
+def _claim_cells(verdict: ClaimVerdict) -> list[str]:
     return [
         verdict.claim.name,
         verdict.claim.statement,

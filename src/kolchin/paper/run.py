@@ -33,7 +33,7 @@ class Effort:
 
 
 @dataclass(frozen=True)
-class Run:
+class ExperimentRun:
     """One model on one simulated data set; replicates are data sets of one row of the table."""
 
     dataset: str
@@ -79,7 +79,7 @@ class Box:
 class RunResult:
     """What one run found; `fnr` and `fdr` are by the paper's rule, `*_posterior` are means."""
 
-    run: Run
+    run: ExperimentRun
     version: str
     k_mean: float
     k_sd: float
@@ -105,7 +105,7 @@ class RunResult:
             part.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
     @classmethod
-    def load(cls, run: Run, directory: Path) -> "RunResult | None":
+    def load(cls, run: ExperimentRun, directory: Path) -> "RunResult | None":
         """Return the kept result of exactly this run by this version, or None."""
         try:
             content = json.loads((directory / f"{run.name}.json").read_text(encoding="utf-8"))

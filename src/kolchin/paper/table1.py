@@ -8,11 +8,11 @@ import polars as pl
 
 from kolchin.files import replace_whole
 from kolchin.paper.campaign import complete, plan_runs
-from kolchin.paper.claims import Verdict, judge_claims
+from kolchin.paper.claims import ClaimVerdict, judge_claims
 from kolchin.paper.printed import DELTAS, MODELS
 from kolchin.paper.rendering import claims_grid, summary_grid, table1_markdown
 from kolchin.paper.result import Progress, Reproduction, ignore
-from kolchin.paper.run import Effort, Run
+from kolchin.paper.run import Effort, ExperimentRun
 from kolchin.paper.summary import agreement, run_table, summarise
 from kolchin.simulation import PAPER_DATASETS, paper_dataset
 from kolchin.simulation.files import write_table
@@ -70,7 +70,7 @@ def reproduce_table1(
     return Reproduction(files, notes, (summary_grid(summary), claims_grid(verdicts)))
 
 
-def planned_runs(plan: Plan, replicates: int | None, seed: int) -> list[Run]:
+def planned_runs(plan: Plan, replicates: int | None, seed: int) -> list[ExperimentRun]:
     """Return the runs of a plan, with another number of replicates if wanted."""
     wanted = plan.replicates if replicates is None else replicates
     return plan_runs(plan.datasets, DELTAS, wanted, seed, plan.effort)
@@ -81,7 +81,7 @@ def runs_directory(out: Path, plan: Plan) -> Path:
     return out / f"runs{plan.suffix}"
 
 
-def describe(plan: Plan, runs: Sequence[Run], lines: pl.DataFrame) -> list[str]:
+def describe(plan: Plan, runs: Sequence[ExperimentRun], lines: pl.DataFrame) -> list[str]:
     """Say what was run, what was left out and which runs did not converge."""
     effort = plan.effort
     replicates = 1 + max(run.replicate for run in runs)
@@ -117,7 +117,7 @@ def _write(
     suffix: str,
     lines: pl.DataFrame,
     summary: pl.DataFrame,
-    verdicts: Sequence[Verdict],
+    verdicts: Sequence[ClaimVerdict],
     notes: Sequence[str],
 ) -> list[Path]:
     """Write the table, its runs, the claims and a page with all of them."""

@@ -19,7 +19,7 @@ from kolchin.records.fields.declarations import (
     Words,
 )
 from kolchin.records.fields.field_choices import choices_text, write_choices
-from kolchin.records.loading import Inspection, Loaded, inspect, load
+from kolchin.records.loading import Inspection, LoadedTable, inspect, load
 from kolchin.records.records import Records
 
 __all__ = [
@@ -34,7 +34,7 @@ __all__ = [
     "Field",
     "Inspection",
     "Kind",
-    "Loaded",
+    "LoadedTable",
     "Name",
     "Number",
     "Phone",

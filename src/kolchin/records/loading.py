@@ -52,7 +52,7 @@ CODES = "codes"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Loaded:
+class LoadedTable:
     """Records with the table they come from, made by `load`.
 
     Parameters
@@ -134,7 +134,7 @@ def load(
     missing: Iterable[str] | None = None,
     rename: Renames | None = None,
     work: Workplace | None = None,
-) -> Loaded:
+) -> LoadedTable:
     """Read a table, find out what its columns are, and encode those that tell entities apart.
 
     Parameters
@@ -190,7 +190,7 @@ def load(
     del columns
     texts, types = read.texts(), read.types
     read.close()
-    return Loaded(
+    return LoadedTable(
         *(records, texts, ids, id, known, origin, reports, tuple(findings.notes)),
         fingerprint=_compute_fingerprint(records, texts, ids),
         types=types,

@@ -88,10 +88,12 @@ def _list_cautions(content: ReportContent) -> list[str]:
 def _draw_charts(rows: dict[str, list[dict[str, Any]]], traces: list[diagnostics.Trace]) -> Charts:
     """Return the charts, whose shape the tests check, so that no page waits for it."""
     with debug_mode(False):
-        return _drawn(rows, traces)
+        return _draw_available(rows, traces)
 
 
-def _drawn(rows: dict[str, list[dict[str, Any]]], traces: list[diagnostics.Trace]) -> Charts:
+def _draw_available(
+    rows: dict[str, list[dict[str, Any]]], traces: list[diagnostics.Trace]
+) -> Charts:
     """Return the charts that there are data for, by name."""
     drawn: Charts = {trace.name: charts.draw_trace(trace.data, trace.chains) for trace in traces}
     if rows["entities"]:

@@ -231,8 +231,8 @@ def resolve(
             if work is None:  # else pairs are where the engine has them
                 directory.write_likelihood(model.likelihood)
         limit = choose_limit(time_limit, model.n_records)
-        what = given, settings, model, directory, limit, display, seconds, work
-        return Session(*what).run(merged)
+        session = Session(given, settings, model, directory, limit, display, seconds, work)
+        return session.run(merged)
 
 
 def resume(
@@ -292,8 +292,9 @@ def resume(
         if work is None and kept is None:
             directory.write_likelihood(model.likelihood)
         limit = choose_limit(time_limit, model.n_records)
-        what = given, settings, model, directory, limit, display, asked["seconds"], work
-        return Session(*what).run(asked["merged"])
+        seconds = asked["seconds"]
+        session = Session(given, settings, model, directory, limit, display, seconds, work)
+        return session.run(asked["merged"])
 
 
 def _find_folder(store: str | Path | None, directory: RunDirectory | None) -> Path | None:

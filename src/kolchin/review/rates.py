@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kolchin.answers import SMALLEST_ERROR, Known
+from kolchin.answers import SMALLEST_ERROR, KnownAnswer
 from kolchin.review.answers_file import DIFFERENT, SAME, Answer, Pair, find_latest
 
 PRIOR = (1.0, 19.0)
@@ -62,14 +62,14 @@ def _count_said_twice(answers: Sequence[Answer]) -> list[tuple[int, int]]:
 
 def choose_answers(
     answers: Sequence[Answer], rows: Mapping[str, int], rate: float
-) -> tuple[Known, ...]:
+) -> tuple[KnownAnswer, ...]:
     """Return what stands of all that was said, by the rows of the records: factors of a model.
 
     The last answer of each reviewer about a pair counts, ``unsure`` does not.
     """
     error = float(np.clip(rate, SMALLEST_ERROR, 0.499))
     known = [
-        Known(rows[one.pair[0]], rows[one.pair[1]], one.answer, error)
+        KnownAnswer(rows[one.pair[0]], rows[one.pair[1]], one.answer, error)
         for one in find_latest(answers).values()
         if one.answer in (SAME, DIFFERENT) and all(name in rows for name in one.pair)
     ]

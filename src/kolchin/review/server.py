@@ -49,7 +49,7 @@ def make_application(desk: ReviewDesk, token: str) -> "Starlette":
     except ImportError as error:
         raise describe_missing() from error
 
-    def guarded(work: "Callable[[Request], Any]") -> "Callable[[Request], Any]":
+    def guard(work: "Callable[[Request], Any]") -> "Callable[[Request], Any]":
         async def endpoint(request: "Request") -> "Response":
             return await _respond(work, request, token)
 
@@ -63,8 +63,13 @@ def make_application(desk: ReviewDesk, token: str) -> "Starlette":
 
     async def answer(request: "Request") -> Any:
         said = await _body(request)
-        what = str(said.get("queue")), _read_number(said), str(said.get("answer")), _read_rows(said)
-        return desk.answer(*what, said.get("round"))
+        return desk.answer(
+            str(said.get("queue")),
+            _read_number(said),
+            str(said.get("answer")),
+            _read_rows(said),
+            said.get("round"),
+        )
 
     async def undo(request: "Request") -> Any:
         said = await _body(request)
@@ -82,13 +87,13 @@ def make_application(desk: ReviewDesk, token: str) -> "Starlette":
         return request.path_params.get("file", "")
 
     routes = [
-        Route("/{token}/api/state", guarded(state)),
-        Route("/{token}/api/questions", guarded(ask)),
-        Route("/{token}/api/answer", guarded(answer), methods=["POST"]),
-        Route("/{token}/api/undo", guarded(undo), methods=["POST"]),
-        Route("/{token}/api/count", guarded(count), methods=["POST"]),
-        Route("/{token}/", guarded(file)),
-        Route("/{token}/{file}", guarded(file)),
+        Route("/{token}/api/state", guard(state)),
+        Route("/{token}/api/questions", guard(ask)),
+        Route("/{token}/api/answer", guard(answer), methods=["POST"]),
+        Route("/{token}/api/undo", guard(undo), methods=["POST"]),
+        Route("/{token}/api/count", guard(count), methods=["POST"]),
+        Route("/{token}/", guard(file)),
+        Route("/{token}/{file}", guard(file)),
     ]
     trusted = Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS, www_redirect=False)
     return Starlette(routes=routes, middleware=[trusted])

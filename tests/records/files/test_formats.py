@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from kolchin.errors import DataError
-from kolchin.records import Loaded, load
+from kolchin.records import LoadedTable, load
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -308,7 +308,7 @@ class TestSoon:
         rows = [f"{quote}{long}{i % 2}{quote},{i % 3}" for i in range(6)]
         path.write_text("\n".join(["a,b", *rows]))
         loaded = load(path)
-        assert isinstance(loaded, Loaded)
+        assert isinstance(loaded, LoadedTable)
         assert loaded.columns[0].distinct == 2
 
     @pytest.mark.parametrize("data", ["a,b\n{long},1\n{long},2\n", "a,b\n{long},1,2\n1,2\n"])

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kolchin.errors import DataError
-from kolchin.records import Loaded, load
+from kolchin.records import LoadedTable, load
 
 SECONDS = 5
 LINES_OF_A_SCREEN = 40
@@ -42,7 +42,7 @@ def settle(folder, suffix: str, data: bytes, **options: object) -> None:
         assert lines[0] == "These records cannot be used:"
         assert 1 < len(lines) < LINES_OF_A_SCREEN
     else:
-        assert isinstance(loaded, Loaded)
+        assert isinstance(loaded, LoadedTable)
         n_records = loaded.records.n_records
         assert loaded.values.height == loaded.ids.len() == n_records >= 2
         assert loaded.ids.n_unique() == n_records

@@ -326,8 +326,9 @@ class Result:
         kept = None if self.directory is None else self.directory / KEPT_RULES
         checked = GoldenRules.read(rules, self._given, kept=rules is not None and rules == kept)
         dependence = summarise_dependence(self._model, self.posterior)
-        what = self._model, self.posterior, self._given, self.labels, dependence, checked
-        made = make_golden(*what)
+        made = make_golden(
+            self._model, self.posterior, self._given, self.labels, dependence, checked
+        )
         return GoldenRecords(*(_put_ids(table, self.numbers) for table in made))
 
     def review(

@@ -10,7 +10,7 @@ from kolchin.answers import (
     DIFFERENT,
     SAME,
     Answers,
-    Known,
+    KnownAnswer,
     describe_rate_fault,
     find_contradictions,
     is_rate,
@@ -33,12 +33,12 @@ class UserAnswers(NamedTuple):
 
 def read_known(
     given: UserAnswers, table: InputTable, sources: Sources = NO_SOURCES
-) -> tuple[Known, ...]:
+) -> tuple[KnownAnswer, ...]:
     """Return the pairs by the rows of a table; all that is wrong is told together."""
     findings = FaultsAndNotes()
     if not is_rate(given.error):
         findings.fault(f"The 'answer_error' parameter: {describe_rate_fault(given.error)}")
-    known: list[Known] = []
+    known: list[KnownAnswer] = []
     if given.same is not None or given.different is not None:
         rows = _number_ids(table)
         for answer, pairs in ((SAME, given.same), (DIFFERENT, given.different)):
@@ -99,7 +99,7 @@ def _find_answers(
     rows: Mapping[str, int],
     table: InputTable,
     findings: FaultsAndNotes,
-) -> list[Known]:
+) -> list[KnownAnswer]:
     """Find the rows of ids; name those that are of no record, and other faults."""
     known, strange, itself, wrong = [], set(), set(), []
     for one, two, *own in listed:
@@ -111,7 +111,7 @@ def _find_answers(
         if not lacking and str(one) == str(two):
             itself.add(str(one))
         elif not lacking:
-            known.append(Known(rows[str(one)], rows[str(two)], answer, rate))
+            known.append(KnownAnswer(rows[str(one)], rows[str(two)], answer, rate))
     if strange:
         findings.fault(
             f"'{answer}' names records that {table.title} does not have: "

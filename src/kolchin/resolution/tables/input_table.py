@@ -33,7 +33,7 @@ from kolchin.records.columns.column_types import restore_type
 from kolchin.records.faults_and_notes import suggest
 from kolchin.records.fields.vocabulary import Vocabulary
 from kolchin.records.files.parquet import ParquetParts
-from kolchin.records.loading import Loaded
+from kolchin.records.loading import LoadedTable
 from kolchin.resolution.tables.entity_numbers import EarlierEntities, GivenIds
 
 KINDS: dict[str, Any] = {
@@ -93,7 +93,7 @@ class InputTable:
         return EarlierEntities.of(self.ids, *self.shown)
 
     @classmethod
-    def of(cls, loaded: Loaded, title: str) -> Self:
+    def of(cls, loaded: LoadedTable, title: str) -> Self:
         """Take what was loaded."""
         about = {"record": loaded.ids, "truth": loaded.truth, "source": loaded.source}
         return cls(
