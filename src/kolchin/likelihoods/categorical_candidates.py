@@ -72,6 +72,7 @@ def find_by_codes(
 def _list_from_all_pairs(
     data: kernels.Data, delta: FloatArray, lowest: float, most: int
 ) -> IntPairs:
+    """List the pairs with most evidence, among all there are; at most so many."""
     width = 0.1
     evidence = kernels.Evidence(delta)
     counts = kernels.count_pairs_by_score(data, evidence, lowest, width, 2000)
@@ -91,6 +92,7 @@ def _list_from_keys(
     lowest: float,
     most: int,
 ) -> IntPairs:
+    """List the pairs with most evidence, among those that agree on a key; at most so many."""
     n_records = data.codes.shape[0]
     found = np.empty(0, dtype=np.int64)
     for fields in choose_keys(likelihood):

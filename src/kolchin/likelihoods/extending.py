@@ -97,6 +97,7 @@ def _compute_gains(
 
 
 def _get_unmerged(learnt: Exemplar) -> UnmergedPatterns:
+    """Return the patterns as they were before alike ones were made one, if any were."""
     if learnt._unmerged is not None:
         return learnt._unmerged
     return UnmergedPatterns(learnt.place, learnt.constant, learnt._pattern)

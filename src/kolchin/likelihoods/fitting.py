@@ -150,6 +150,7 @@ class Fit:
         self.most_alike = MOST_ALIKE * known.n_pairs
 
     def _mask_sets(self, sets: list[int]) -> Masks:
+        """Tell of each set, given as bits, which fields it has."""
         n_fields = len(self.chances.u)
         rows = [[(one >> f) & 1 == 1 for f in range(n_fields)] for one in sets]
         return np.array(rows, dtype=bool).reshape(len(sets), n_fields)
@@ -221,6 +222,7 @@ class Fit:
         return self._build_dependence(n_shared)
 
     def _build_dependence(self, n_shared: FloatArray) -> Dependence:
+        """Return what was learned, with so many pairs that share each set."""
         return Dependence(
             self.shared,
             n_shared,
@@ -285,6 +287,7 @@ class Fit:
         return self._extend_sets(shared, replaced, (*doubts, *replaced))
 
     def _may_change(self, fields: int) -> bool:
+        """Tell whether fields may be replaced at once in a record of an entity."""
         return may_change(fields, len(self.chances.u))
 
     def _extend_sets(
@@ -394,6 +397,7 @@ class Fit:
         return np.array([one in self.known for one in self.sets], dtype=bool)
 
     def _maximise(self, shares: Shares, holds_m: bool = False) -> None:
+        """Find the parameters that make the divided pairs most likely, beside their priors."""
         self.n_shared = shares.by_set.copy()
         if self.family is not None:
             self.n_shared[-1] = min(self.n_shared[-1], self.most_alike)

@@ -98,7 +98,7 @@ class PatternEvidence(ComparedPatterns):
 
     @property
     def class_names(self) -> list[str]:
-        """Which fields are replaced at once, in words; nothing comes first."""
+        """Which fields are replaced at once, in words; none in the first class."""
         return [self.write_names(~kept) or "nothing" for kept in self.kept]
 
     @property
@@ -162,6 +162,7 @@ class PatternEvidence(ComparedPatterns):
         return result
 
     def _get_rho(self, values: Values) -> FloatArray:
+        """Return how often each class of fields is replaced; where there is one, always."""
         return values["rho"] if self.has_classes else np.ones(1)
 
     def _sum_wrong(self, values: Values) -> FloatArray:

@@ -12,7 +12,10 @@ class Move(Protocol):
     """A step of a Markov chain that keeps the posterior of the problem."""
 
     def step(self, rng: np.random.Generator, problem: Problem, state: State) -> State:
-        """Return the state after the move; of the one before, rings and counts are no more."""
+        """Return the state after the move.
+
+        Rings and counts are changed in place, so the state before must not be used any more.
+        """
 
 
 class DividedMove(Move, Protocol):

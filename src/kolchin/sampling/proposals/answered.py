@@ -60,6 +60,7 @@ def list_parted_pairs(answers: kernels.AnswerLists) -> set[tuple[int, int]]:
 
 
 def _number(pairs: NDArray[np.integer], n_records: int) -> IntArray:
+    """Return a whole number for each pair, by which pairs are compared."""
     wide = np.asarray(pairs, dtype=np.int64)
     keys: IntArray = wide[:, 0] * n_records + wide[:, 1]
     return keys

@@ -64,7 +64,7 @@ class ObservedPairs:
         return Observations(len(self.candidates), seen, self.linked[seen], total_delta, self.n_seen)
 
     def take(self, observations: Observations) -> None:
-        """Be as if this had been seen."""
+        """Take up what was seen before a stop, in place of what is here."""
         self.forget()
         self.linked[observations.seen] = observations.linked
         self.total_delta, self.n_seen = observations.total_delta, observations.n_seen

@@ -170,9 +170,11 @@ class Chain:
         self._n_moves_left = self.n_moves
 
     def _take_moment(self) -> Moment:
+        """Return a copy of the state, and of what was seen."""
         state = self.state._replace(statistics=None)
         return Moment(copy.deepcopy(state), self.observed.copy_observations())
 
     def _go_to(self, moment: Moment) -> None:
+        """Be where the chain was, with what it had seen."""
         self.take_state(moment.state)
         self.observed.take(moment.observations)

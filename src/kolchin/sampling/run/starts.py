@@ -111,5 +111,6 @@ def _list_clusters(labels: IntArray) -> dict[int, list[int]]:
 
 
 def _has_clash(sources: Sources, members: list[int]) -> bool:
+    """Tell whether two of some records are of one source."""
     known = [source for source in sources[members].tolist() if source >= 0]
     return len(set(known)) < len(known)

@@ -233,6 +233,7 @@ class EngineExecutor:
         return self._keep_learned(self.store.get(name), name)
 
     def _make_task(self, outcome: str, given: str, shards: Sequence[Shard]) -> RoundTask:
+        """Name what a task needs to let some shards advance."""
         blocks = tuple(shard.blocks for shard in shards)
         versions = {block: self._versions[block] for pair in blocks for block in pair}
         return RoundTask(self.store, PROBLEM, self._learned_name, given, blocks, versions, outcome)

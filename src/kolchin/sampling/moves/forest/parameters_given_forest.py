@@ -80,12 +80,15 @@ class ParametersGivenForest:
         return _exponentiate(self._log_joins(given))
 
     def _log_joins(self, given: Auxiliaries) -> FloatArray:
+        """Log weight of one more record, by the size it makes, against being alone."""
         return self._log_joins_of(self._log_h(given.values), self._log_open(given))
 
     def _log_h(self, values: Values) -> FloatArray:
+        """Log weight h of each size that tables reach."""
         return self.prior.log_h(self._all_sizes, values)
 
     def _log_open(self, given: Auxiliaries) -> float:
+        """Log weight of opening a cluster, given t."""
         return _log_open(self._weigh_opening(given.values), given.log_t)
 
     def _log_joins_of(self, log_h: FloatArray, log_open: float) -> FloatArray:
@@ -96,6 +99,7 @@ class ParametersGivenForest:
         return joins
 
     def _log_links(self, log_joins: FloatArray) -> float:
+        """Log of the sum over all links, by the log weights of joins."""
         return self.log_sum(_exponentiate(log_joins))
 
     def update(self, rng: np.random.Generator, given: Auxiliaries) -> Auxiliaries:
@@ -134,6 +138,7 @@ class ParametersGivenForest:
         return change(_draw_value(rng, log_density, here, allowed, start, 1.0))[0]
 
     def _draw_t(self, rng: np.random.Generator, given: Auxiliaries) -> Auxiliaries:
+        """Draw t, on which the weight of opening a cluster depends."""
         opening = self._weigh_opening(given.values)
         others = self.counts.n_clusters - 1
         # All links are against clusters that are opened in proportion to t.
@@ -193,6 +198,7 @@ class ParametersGivenForest:
         return direction[:-1]
 
     def _weigh_opening(self, values: Values) -> OpeningTerms:
+        """Return what opening a cluster weighs, by the parameters of the prior."""
         return self.prior.weigh_opening(self.counts.n_records, values)
 
     def _log_expected_t(self, opening: OpeningTerms) -> float:
