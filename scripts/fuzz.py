@@ -1,6 +1,7 @@
 """Put strange files and frames through the reader and a short run: no traceback, codes as promised.
 
 python scripts/fuzz.py 10000 --seed 1
+python scripts/fuzz.py 4000 --seed 1 --first 6000   # after a stop: the rest of them
 
 Files go through 'kolchin resolve' to the report, frames through kp.resolve. A fault is an exception
 that is not told in words, an exit code other than 0, 2 (or 1 where time was up and that is said),
@@ -32,6 +33,7 @@ from kolchin.cli import app
 Rng = np.random.Generator
 SHORT = ["--draws", "2", "--chains", "1", "--seed", "1", "--time-limit", "20s", "--overwrite"]
 SCREEN = 60
+TOLD_EVERY = 50
 NAMES = ["id", "name", "dob", "city", "constructor", "__proto__", "ent_id", "source", " ", "é", "%"]
 CELLS = [
     *("Ann", "anne", "ANN ", "Zoë", "O'Neill", "van der Berg", "", "NA", "null", "Nan", "-", "?"),
@@ -191,6 +193,7 @@ def settled(seed: int, k: int, scratch: Path, keep: Path) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("n", type=int, nargs="?", default=10_000)
+    parser.add_argument("--first", type=int, default=0, help="go on from here")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", type=Path, default=Path("fuzz_faults"))
     asked = parser.parse_args()
@@ -199,8 +202,10 @@ def main() -> int:
     began = time.monotonic()
     try:
         with tempfile.TemporaryDirectory() as scratch:
-            for k in range(asked.n):
+            for k in range(asked.first, asked.first + asked.n):
                 found[settled(asked.seed, k, Path(scratch), asked.keep)] += 1
+                if found.total() % TOLD_EVERY == 0:
+                    print(f"{k + 1:,}: {dict(found)}", file=sys.stderr, flush=True)
     except KeyboardInterrupt:
         print("Stopped.")
     print("\n".join(f"{count:7,} {what}" for what, count in sorted(found.items())))

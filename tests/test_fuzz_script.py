@@ -65,3 +65,11 @@ def test_tracebacks_and_strange_codes_are_faults(fuzz, monkeypatch, capsys, tmp_
 def test_files_are_made_again_from_the_same_seed(fuzz, kind):
     first, second = (fuzz.FILES[kind](fuzz.np.random.default_rng([3, kind])) for _ in range(2))
     assert first == second
+
+
+def test_it_goes_on_where_it_is_told(fuzz, monkeypatch):
+    tried = []
+    monkeypatch.setattr(fuzz, "settled", lambda seed, k, *where: tried.append(k) or "resolved")
+    monkeypatch.setattr(sys, "argv", ["fuzz.py", "3", "--first", "7"])
+    assert fuzz.main() == 0
+    assert tried == [7, 8, 9]
