@@ -179,6 +179,7 @@ def test_differences_beyond_what_is_shown_count():
     ("given", "words"),
     [
         ({"rhat": 1.002, "ess": 900.0, "converged": True}, ["The result is stable", "runs agree"]),
+        ({"rhat": 1.0104, "ess": 234.0, "converged": False}, ["nearly agree (R-hat 1.010"]),
         ({"rhat": 1.3, "ess": 900.0, "converged": False}, ["do not agree", "kolchin.resume"]),
         ({"rhat": 1.002, "ess": 90.0, "converged": False}, ["worth 90", "more draws are all"]),
         ({"rhat": None, "ess": None, "converged": False}, ["too few draws to tell"]),

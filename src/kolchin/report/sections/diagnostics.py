@@ -14,6 +14,9 @@ from kolchin.report.wording import is_number, write_count, write_decimals, write
 FEWEST_DRAWS = 4
 """With fewer, nothing can be said of R-hat."""
 
+NEARLY = 1.05
+"""Chains with an R-hat below are near to agreeing."""
+
 MOST_ROWS = 40
 MOST_TRACES = 12
 MOST_CHAINS = 8
@@ -109,6 +112,11 @@ def _describe_agreement(rhat: float | None) -> str:
             f"The independent runs agree (R-hat {write_decimals(rhat)}; below "
             f"{RHAT_BOUND} is good): "
             "each started elsewhere and all arrived at the same answer."
+        )
+    if rhat < NEARLY:
+        return (
+            f"The independent runs nearly agree (R-hat {write_decimals(rhat)}; it should be below "
+            f"{RHAT_BOUND}): each started elsewhere, and what is left of that is small."
         )
     size = f"R-hat {write_decimals(rhat)}" if is_number(rhat) else "R-hat without bound"
     return (
