@@ -62,6 +62,14 @@ def test_the_gain_is_the_best_of_all_numbers():
     best = minimize_scalar(loss, bounds=(0, 1000), method="bounded")
     assert -best.fun > LEAST_GAIN
     assert loss(number) == pytest.approx(best.fun, abs=0.05)
+    assert number == pytest.approx(best.x, abs=0.5)
+
+
+def test_patterns_of_few_pairs_are_left_out_first():
+    rates = PatternRates(np.array([3.0, 9.0, 1.0, 7.0]), np.arange(4.0), np.zeros((4, 2)))
+    kept = rates.keep_most_frequent(2)
+    assert kept.number.tolist() == [9, 7]
+    assert kept.expected.tolist() == [1, 3]
 
 
 FIRST, SURNAME, SEX, BORN, STREET, POSTCODE = (1 << f for f in range(6))
