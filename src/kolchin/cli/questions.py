@@ -24,7 +24,7 @@ def evaluate(
     from kolchin.resolution.results.evaluation_text import write_evaluation
 
     result = Result.load(directory)
-    say(result.matching(truth))
+    say(result.describe_matching(truth))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         measures = result.evaluate(truth)

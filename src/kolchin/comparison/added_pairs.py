@@ -45,7 +45,7 @@ def find_added_candidates(
     keys = KeySelection(prepared, shelf, PairBudget(work, n_records, 1), 0.0)
     reach = {one.key: (one.limit, one.window) for one in used}
     found = [np.empty(0, dtype=np.int64)]
-    for key in keys.named(reach, given):
+    for key in keys.list_named_keys(reach, given):
         section = Section(work.store, key, n_records)
         if key.window:
             pairs = list_neighbours(section)

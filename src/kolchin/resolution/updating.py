@@ -150,7 +150,7 @@ def _keep(
         }
         directory.begin(made._given, whole)
         directory.write_likelihood(made._base_model.likelihood)
-        with directory.writing():
+        with directory.explain_write_faults():
             save(posterior, name_part(directory.posterior, 0), 0)
         write_results(directory, made, asked["merged"], began)
 

@@ -273,7 +273,7 @@ class TestEvaluate:
         people.select("ent_id").write_csv(tmp_path / "truth.csv")
         with pytest.warns(DataWarning, match="row by row"):
             assert result.evaluate(tmp_path / "truth.csv") == result.evaluate()
-        assert "row by row" in result.matching(tmp_path / "truth.csv")
+        assert "row by row" in result.describe_matching(tmp_path / "truth.csv")
 
     def test_ids_are_found_under_another_name(self, finished, people, tmp_path):
         result, _ = finished
@@ -282,7 +282,7 @@ class TestEvaluate:
         truth.write_csv(tmp_path / "truth.csv")
         for named in (tmp_path / "truth.csv", f"{tmp_path / 'truth.csv'}:ent_id"):
             assert result.evaluate(named) == result.evaluate()
-            assert "by the ids in 'Number'" in result.matching(named)
+            assert "by the ids in 'Number'" in result.describe_matching(named)
 
     def test_tables_and_mappings_are_matched_by_ids(self, finished, people):
         result, _ = finished
@@ -291,7 +291,7 @@ class TestEvaluate:
         mapping = dict(truth.iter_rows())
         for given in (truth, truth.to_pandas(), truth.to_dict(), mapping, indexed):
             assert result.evaluate(given) == result.evaluate()
-            assert "by the ids" in result.matching(given)
+            assert "by the ids" in result.describe_matching(given)
         rest = truth.select("ent_id")
         with pytest.warns(DataWarning, match="row by row: the truth has as many rows"):
             assert result.evaluate(rest) != result.evaluate()  # the order is another one

@@ -156,7 +156,9 @@ class KeySelection:
             if wider is not None and wider.pairs:
                 gathered.take([(one.key, wider)])
 
-    def named(self, names: Collection[str], given: Sequence[Sequence[str]]) -> Iterator[Key]:
+    def list_named_keys(
+        self, names: Collection[str], given: Sequence[Sequence[str]]
+    ) -> Iterator[Key]:
         """Give the keys of these names again, and those that users gave."""
         for columns in given:
             yield self._make_asked_key(columns)

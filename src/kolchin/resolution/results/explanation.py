@@ -286,5 +286,5 @@ def explain_pair(result: "Result", record_a: Any, record_b: Any) -> Explanation:
         same_entity=bool(result.labels[one] == result.labels[two]),
         forbidden=bool(find_clashing(result._model.sources, np.array([[one, two]]))[0]),
         answers=result._model.answers.log_factor_of(one, two) / float(np.log(2)),
-        naming=given.naming(),
+        naming=given.describe_naming(),
     )

@@ -266,7 +266,7 @@ class Result:
         plain: dict[str, Any] = make_finite({**measures, "calibration": table.to_dicts()})
         return plain
 
-    def matching(self, truth: Any) -> str:
+    def describe_matching(self, truth: Any) -> str:
         """Say how the records would be matched with the truth."""
         return f"Records and truth are matched {read_truth(truth, self._given).matched}."
 

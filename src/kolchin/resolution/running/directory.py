@@ -95,7 +95,7 @@ class RunDirectory:
 
         Return the input as it is kept.
         """
-        with self.writing():
+        with self.explain_write_faults():
             (self.posterior / "run.json").unlink(missing_ok=True)
             for name in RESULTS:
                 (self.path / name).unlink(missing_ok=True)
@@ -108,7 +108,7 @@ class RunDirectory:
 
     def write_likelihood(self, likelihood: Likelihood) -> None:
         """Write what comparing has taught, so that nobody need compare the records again."""
-        with self.writing():
+        with self.explain_write_faults():
             write_likelihood(self.posterior, likelihood)
 
     def read_likelihood(self, records: Records) -> Exemplar | None:
@@ -117,7 +117,7 @@ class RunDirectory:
 
     def write_ids(self, ids: GivenIds) -> None:
         """Write the ids of a list before people see it: whatever comes later, they stay."""
-        with self.writing():
+        with self.explain_write_faults():
             write_ids(self.posterior, ids)
 
     def ask(self, asked: dict[str, Any]) -> None:
@@ -142,7 +142,7 @@ class RunDirectory:
     @contextmanager
     def lock(self) -> Iterator[BaseFileLock]:
         """Keep two processes from working on one directory; a killed one lets go by itself."""
-        with self.writing():
+        with self.explain_write_faults():
             self.posterior.mkdir(parents=True, exist_ok=True)
             lock = _take_lock(self.posterior)
         if lock is None:
@@ -154,7 +154,7 @@ class RunDirectory:
             yield held
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
+    def explain_write_faults(self) -> Iterator[None]:
         """Say what to do when a file cannot be written."""
         try:
             yield
@@ -175,7 +175,7 @@ class RunDirectory:
         """Write new parts of draws, and then the state; at the end also the last, short part."""
         began = time.monotonic()
         length = choose_part_length(run.model.n_records)
-        with self.writing():
+        with self.explain_write_faults():
             while (self._saved_parts + 1) * length <= run.kept:
                 self._save_part(run, self._saved_parts, length)
                 self._saved_parts += 1
@@ -214,7 +214,7 @@ class RunDirectory:
         What is asked for has been written: until there is a new state, this is done again.
         """
         take_chains(run, arrays)
-        with self.writing():
+        with self.explain_write_faults():
             for old in self.posterior.glob("draws-*.npz"):
                 old.unlink()
         self.save(run)
@@ -252,12 +252,12 @@ class RunDirectory:
         """Write a table as CSV, whole or not at all; formulas are quoted if that was asked for."""
         if self.read_asked().get("safe_csv", False):
             table = quote_formulas(table)
-        with self.writing(), replace_whole(self.path / name) as part:
+        with self.explain_write_faults(), replace_whole(self.path / name) as part:
             table.write_csv(part)
 
     def write_text(self, name: str, text: str) -> None:
         """Write a text, whole or not at all."""
-        with self.writing(), replace_whole(self.path / name) as part:
+        with self.explain_write_faults(), replace_whole(self.path / name) as part:
             part.write_text(text, encoding="utf-8")
 
     def write_json(self, name: str, data: Any) -> None:

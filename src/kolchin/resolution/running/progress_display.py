@@ -63,7 +63,7 @@ class Display:
         if self.tells:
             self.say(write_columns(table.iter_rows(named=True)))
 
-    def sampling(self, state: Progress, seconds_left: float, until_enough: bool) -> None:
+    def show_sampling(self, state: Progress, seconds_left: float, until_enough: bool) -> None:
         """Show how far sampling is."""
         if self._watcher is not None:
             self._watcher(state)

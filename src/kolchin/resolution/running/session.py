@@ -107,7 +107,7 @@ class Session:
             enough=enough,
             growth=GROWTH,
             pause=pause,
-            report=lambda state: self.display.sampling(
+            report=lambda state: self.display.show_sampling(
                 state, until - time.monotonic(), enough is not None
             ),
         )

@@ -116,7 +116,7 @@ def _find_answers(
         findings.fault(
             f"'{answer}' names records that {table.title} does not have: "
             f"{list_some(sorted(strange))}. "
-            f"Records are named {table.naming()}."
+            f"Records are named {table.describe_naming()}."
         )
     if itself:
         findings.fault(f"'{answer}' pairs records with themselves: {list_some(sorted(itself))}.")

@@ -134,7 +134,7 @@ class InputTable:
         own = column in (self.id_column, "record") or column not in self.texts.columns
         return self.ids if own else self.texts[column]
 
-    def naming(self) -> str:
+    def describe_naming(self) -> str:
         """Say what records are called by."""
         if self.id_column is None:
             return "by their row number, from 0"
@@ -155,7 +155,7 @@ class InputTable:
             close = suggest(str(record), text.head(10_000).drop_nulls().to_list())
             raise DataError(
                 f"There is no record {str(record)!r} in {self.title}.{close} Records are named "
-                f"{self.naming()}."
+                f"{self.describe_naming()}."
             )
         return int(rows[0])
 
