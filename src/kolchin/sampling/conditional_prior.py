@@ -62,6 +62,7 @@ class ConditionalPrior:
         self._levels = [self._tabulate(capacity)]
 
     def _tabulate(self, capacity: int) -> kernels.Weights:
+        """Return the tables up to a size, with t in place of the number of clusters."""
         prior, n_records = self.model.prior, self.model.n_records
         self._values = prior.extend_values(self._stream, self._values, capacity)
         log_h, opening, _ = prior.tabulate(n_records, capacity, self._values)

@@ -198,6 +198,7 @@ class _RegionRedraw:
         return state, schedule
 
     def _learn(self, state: State, observed: ObservedPairs) -> Schedule:
+        """Choose moves by what was observed, as warm-up does."""
         executor = ThreadExecutor(self.problem)
         tuning = learn_tuning(self.problem, state, observed, executor)
         return choose_schedule(self.problem, tuning, executor)
@@ -247,6 +248,7 @@ class _RegionRedraw:
         return prior.drop_integrated(prior.complete_values(self.n_records, given))
 
     def _count_outside(self, t: int) -> IntArray:
+        """Count by size the clusters that stay as they are in a draw; those of one record, too."""
         alive = (self.stays.born <= t) & (t < self.stays.died)
         counts = np.bincount(self.stays.sizes[alive], minlength=2).astype(np.int64)
         counts[1] = self.n_outside - np.arange(2, counts.size) @ counts[2:]
