@@ -66,6 +66,12 @@ def test_weights_are_differences_of_probabilities(name: str) -> None:
 
 
 @pytest.mark.exact
+def test_a_table_for_the_number_of_clusters_counts() -> None:
+    prior = kp.KolchinPartition(kappa=[0.1, 0.3, 0.05, 0.35, 0.2], mu=[0.4, 0.3, 0.1, 0.1, 0.1])
+    assert largest_fault(prior.log_prob, prior, {}) < 1e-9
+
+
+@pytest.mark.exact
 @pytest.mark.parametrize("name", PRIORS)
 def test_wrong_weights_would_be_seen(name: str) -> None:
     """A probability that also depends on the number of clusters is not that of the weights."""
