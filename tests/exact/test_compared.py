@@ -14,6 +14,7 @@ import kolchin as kp
 from kolchin import kernels
 from kolchin.kernels.visits import visit_all
 from kolchin.likelihoods import Exemplar, Outcomes
+from kolchin.likelihoods.exemplar import MORE_SHOWN, WITH_SLIP
 from kolchin.records import Records
 from kolchin.sampling.layout import Layout
 from kolchin.sampling.moves.attach import AttachMove
@@ -26,6 +27,8 @@ M = ([0.6, 0.3, 0.1], [0.8, 0.2], [0.5, 0.2, 0.2, 0.1])
 U = ([0.1, 0.2, 0.7], [0.3, 0.7], [0.05, 0.15, 0.2, 0.6])
 SHOWS = np.ones((7, 3), dtype=bool)
 SHOWS[1, 0] = SHOWS[3, 2] = SHOWS[4, :2] = False
+SLIPS = np.zeros((7, 3), dtype=bool)
+SLIPS[0, 0] = SLIPS[2, 2] = SLIPS[3, 0] = SLIPS[5, 0] = SLIPS[5, 2] = True
 NOT_COMPARED = {(0, 3), (2, 5), (1, 4)}
 
 
@@ -54,6 +57,7 @@ def compared(n_records=6, n_levels=N_LEVELS, u=U):
         tuple(n_levels),
         np.array([one[-1] for one in u]),
         SHOWS[:n_records, : len(n_levels)],
+        slips=SLIPS[:n_records, : len(n_levels)],
     )
 
 
@@ -68,7 +72,21 @@ def ratio(i, j, m, u, pairs, levels):
     return result
 
 
-def evidence_of_all(m, u, n_records=6, n_levels=N_LEVELS, more_shown=kernels.MORE_SHOWN):
+def log_slips(n, e, levels, pairs, n_levels=N_LEVELS):
+    """What is left of evidence, on the log scale to the base of ``FROM_SLIP``."""
+    pair = (min(n, e), max(n, e))
+    if pair in NOT_COMPARED:
+        return 0
+    row = levels[pairs.index(pair)]
+    near = (row > 0) & (row < np.array(n_levels) - 1)
+    return max(int(SLIPS[e, : row.size] @ near) - int(SLIPS[n, : row.size] @ near), 0)
+
+
+def weigh(e, n_fields, more_shown=MORE_SHOWN, with_slip=WITH_SLIP):
+    return more_shown ** SHOWS[e, :n_fields].sum() * with_slip ** SLIPS[e, :n_fields].sum()
+
+
+def evidence_of_all(m, u, n_records=6, n_levels=N_LEVELS, from_slip=kernels.FROM_SLIP, **weighing):
     """The exemplar formula for every partition, cluster by cluster."""
     pairs, levels = outcome(n_records, n_levels)
     pairs = [tuple(pair) for pair in pairs.tolist()]
@@ -79,12 +97,13 @@ def evidence_of_all(m, u, n_records=6, n_levels=N_LEVELS, more_shown=kernels.MOR
             inside = np.flatnonzero(row == cluster).tolist()
             terms, weights = 0.0, 0.0
             for e in inside:
-                weight = more_shown ** SHOWS[e, : len(m)].sum()
+                weight = weigh(e, len(m), **weighing)
                 weights += weight
                 product = weight
                 for n in inside:
                     if n != e:
                         product = product * ratio(n, e, m, u, pairs, levels)
+                        product = product * from_slip ** log_slips(n, e, levels, pairs, n_levels)
                 terms = terms + product
             total = total * terms / weights
         result.append(total)
@@ -119,7 +138,10 @@ def test_for_two_records_it_is_the_product_of_the_fields():
     likelihood = Exemplar(compared(), "abc", M, fixed=True)
     together = np.array([0, 1, 2, 3, 4, 0])
     pairs, levels = outcome()
-    expected = ratio(0, 5, M, U, [tuple(pair) for pair in pairs.tolist()], levels)
+    listed = [tuple(pair) for pair in pairs.tolist()]
+    weights = [weigh(0, 3), weigh(5, 3)]
+    left = [kernels.FROM_SLIP ** log_slips(n, e, levels, listed) for n, e in ((5, 0), (0, 5))]
+    expected = ratio(0, 5, M, U, listed, levels) * np.average(left, weights=weights)
     assert likelihood.log_likelihood(together, likelihood.start()) == pytest.approx(
         np.log(expected)
     )
@@ -190,6 +212,16 @@ def test_one_way_exemplars_would_be_wrong():
 def test_exemplars_that_are_equally_likely_whatever_they_show_would_be_another_posterior():
     model, log_joint = problem("DirichletProcess")
     equal = np.log(evidence_of_all(M, U, more_shown=1.0))
+    wrong = normalised(log_joint - np.log(evidence_of_all(M, U)) + equal)
+    start = np.random.default_rng(1).choice(203, 20_000, p=wrong)
+    found = Driver(model, None, 1).moved(start, 40)
+    assert partition_test(found, wrong) < 1e-6
+
+
+@pytest.mark.parametrize("other", [{"from_slip": 1.0}, {"with_slip": 1.0}])
+def test_slips_that_say_as_much_as_other_values_would_be_another_posterior(other):
+    model, log_joint = problem("DirichletProcess")
+    equal = np.log(evidence_of_all(M, U, **other))
     wrong = normalised(log_joint - np.log(evidence_of_all(M, U)) + equal)
     start = np.random.default_rng(1).choice(203, 20_000, p=wrong)
     found = Driver(model, None, 1).moved(start, 40)
@@ -295,7 +327,7 @@ def test_sums_follow_the_sides_with_or_without_room_for_all_pairs(labels):
             slow = likelihood.log_likelihood(inside, values)
             np.testing.assert_allclose(log_sides[own], slow, atol=1e-12)
         found.add(tuple(side.tolist()))
-    assert len(found) > 4
+    assert len(found) > 2
 
 
 def test_pairs_are_found_in_lists_of_any_shape():

@@ -17,9 +17,9 @@ from problems import FIXED, FREQUENCIES, codes, log_of_all
 from scipy import stats
 
 import kolchin as kp
-from kolchin import kernels
 from kolchin.likelihoods import Exemplar, Outcomes
 from kolchin.likelihoods.dependence import Dependence, log_mixture
+from kolchin.likelihoods.exemplar import MORE_SHOWN
 from kolchin.records import Records
 
 SMALLEST_P = 1e-4
@@ -115,7 +115,7 @@ class Problem:
     @property
     def weights(self):
         """Of records as exemplars: those that show more are likelier."""
-        return kernels.MORE_SHOWN ** self.shows.sum(axis=1)
+        return MORE_SHOWN ** self.shows.sum(axis=1)
 
     def evidence(self):
         return {pair: self.ratio(pair) for pair in self.levels}

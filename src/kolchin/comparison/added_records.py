@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from kolchin.comparison.added_pairs import all_with_added, find_added_candidates
 from kolchin.comparison.blocking.blocked_pairs import find_candidates
+from kolchin.comparison.blocking.missed_links import find_likely_links
 from kolchin.comparison.blocking.pair_budget import merge_pairs
+from kolchin.comparison.compared_pairs import PairParts
 from kolchin.comparison.comparing import prepare_tools
 from kolchin.comparison.comparisons import Comparisons
 from kolchin.comparison.kinds.base import Levels
@@ -22,6 +24,7 @@ from kolchin.comparison.levels.companions import add_companion_bands, find_compa
 from kolchin.comparison.levels.level_chances import Bands, make_bands
 from kolchin.comparison.levels.possible_pairs import Possible
 from kolchin.comparison.levels.repeated_words import mark_repeated_words
+from kolchin.comparison.levels.slips import find_slips
 from kolchin.comparison.levels.swapped_values import make_couple
 from kolchin.records import Records
 from kolchin.workplace import work_here
@@ -31,12 +34,16 @@ MOST_WITH_ADDED = 5_000_000
 
 
 class AddedPairs(NamedTuple):
-    """Pairs i < j with an added record, sorted, their levels and bands by field; who shows what."""
+    """Pairs i < j with an added record, sorted, their levels and bands by field; who shows what.
+
+    ``slips`` are values that are probably slips, as far as these pairs show it.
+    """
 
     pairs: NDArray[np.int32]
     levels: Levels
     bands: Levels
     shows: NDArray[np.bool_]
+    slips: NDArray[np.bool_]
 
 
 def compare_added(
@@ -64,7 +71,12 @@ def compare_added(
         Possible.of(len(records)),
     )
     shows = np.column_stack([one.codes >= 0 for one in used])
-    return AddedPairs(pairs, *tools.outcomes(pairs), shows)
+    levels, of_pair = tools.outcomes(pairs)
+    chances = known.u, known.band_u, known.band_m
+    likely = find_likely_links(levels, of_pair, *chances, len(records))
+    parts = PairParts.of(pairs, np.arange(len(pairs), dtype=np.int32))
+    slips = find_slips(used, parts, levels, known.agrees, likely)
+    return AddedPairs(pairs, levels, of_pair, shows, slips)
 
 
 def _list_pairs(

@@ -45,6 +45,7 @@ from kolchin.comparison.levels.level_chances import (
 )
 from kolchin.comparison.levels.possible_pairs import Possible
 from kolchin.comparison.levels.repeated_words import mark_repeated_words
+from kolchin.comparison.levels.slips import find_slips
 from kolchin.comparison.levels.swapped_values import (
     SWAPPED,
     add_swapped_level,
@@ -131,6 +132,8 @@ class Comparisons:
         By two fields, how many pairs of all records agree exactly on both.
     shows
         Whether each record has a value of each field.
+    slips
+        Whether the value of each record and field is probably a slip.
     possible
         Which pairs may be of one entity.
     within
@@ -154,6 +157,7 @@ class Comparisons:
     together: Floats
     agrees: tuple[NDArray[np.bool_], ...]
     shows: NDArray[np.bool_]
+    slips: NDArray[np.bool_]
     possible: Possible
     within: Within
     report: CandidateReport
@@ -331,6 +335,7 @@ def _assemble(
         in_band[f] = np.insert(in_band[f], -1, 0.0, axis=0)
     band_u, band_m = tuple(one.u for one in bands), tuple(one.m for one in bands)
     n_pairs = int(compared.parts.counts.sum())
+    likely = find_likely_links(compared.levels, compared.bands, tuple(u), band_u, band_m, n_records)
     whole = Comparisons(
         fields=tuple(one.field for one in used),
         parts=compared.parts,
@@ -346,9 +351,9 @@ def _assemble(
         in_band=tuple(in_band),
         together=count_agreeing_pairs([one.codes for one in used], rng, possible),
         shows=shows,
+        slips=find_slips(used, compared.parts, compared.levels, agrees, likely),
         possible=possible,
         within=compared.within,
         report=CandidateReport(n_records, n_pairs, candidates.keys, 0, 0.0),
     )
-    likely = find_likely_links(compared.levels, compared.bands, tuple(u), band_u, band_m, n_records)
     return whole.judge_links(likely)

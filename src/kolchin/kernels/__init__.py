@@ -34,7 +34,7 @@ from kolchin.kernels.candidates import (
 )
 from kolchin.kernels.categorical import collect_agreement_cells, log_density_of_delta
 from kolchin.kernels.chaperones import make_chaperones_moves
-from kolchin.kernels.exemplar import LARGEST_FACTOR, MORE_SHOWN
+from kolchin.kernels.exemplar import FROM_SLIP, LARGEST_FACTOR
 from kolchin.kernels.forests import grow_forest, link_forest, sum_forest, weigh_links
 from kolchin.kernels.grouping import form_bounded_groups, list_rival_pairs
 from kolchin.kernels.link_proposals import weigh_proposals
@@ -53,9 +53,9 @@ from kolchin.kernels.rings import (
 from kolchin.kernels.trees import pick_units
 
 __all__ = [
+    "FROM_SLIP",
     "LARGEST_ENUMERATED",
     "LARGEST_FACTOR",
-    "MORE_SHOWN",
     "AnswerLists",
     "AttachRequest",
     "Data",

@@ -39,9 +39,11 @@ class Data(NamedTuple):
 
     ``codes`` has one row of global codes a record (-1: missing), ``gain`` is 1/frequency. Record
     i was compared with ``others[begins[i] : begins[i + 1]]``, sorted; ``pattern`` says what came
-    out. ``shown`` has a bit for each compared field that a record shows. No cluster has two records
-    of one ``source`` (-1: none); empty, there is no such constraint. ``answers`` are what people
-    know of them.
+    out. ``shown`` has a bit for each compared field that a record shows, ``slips`` one for each
+    whose value is probably a slip; ``weight`` says how likely a record is the exemplar of its
+    cluster, ``near`` (by pattern) in which fields values are near. No cluster has two records of
+    one ``source`` (-1: none); empty, there is no such constraint. ``answers`` are what people know
+    of them.
     """
 
     codes: Int32s
@@ -50,6 +52,9 @@ class Data(NamedTuple):
     others: Int32s = np.empty(0, dtype=np.int32)
     pattern: Int32s = np.empty(0, dtype=np.int32)
     shown: Int32s = np.empty(0, dtype=np.int32)
+    weight: Floats = np.empty(0)
+    slips: Int32s = np.empty(0, dtype=np.int32)
+    near: Int32s = np.empty(0, dtype=np.int32)
     source: Int32s = np.empty(0, dtype=np.int32)
     answers: AnswerLists = AnswerLists()
 

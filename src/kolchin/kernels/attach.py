@@ -18,7 +18,7 @@ from kolchin.kernels.arrays import (
 )
 from kolchin.kernels.categorical import log_predictive
 from kolchin.kernels.compiling import compiled, lean
-from kolchin.kernels.exemplar import compare_with, compute_exemplar_weight, log_exemplar_joining
+from kolchin.kernels.exemplar import compare_with, log_exemplar_joining
 from kolchin.kernels.neighbours import find_neighbour
 from kolchin.kernels.pairs import draw_pair, is_inside, record_at
 from kolchin.kernels.prior import count_two, log_merge_weight
@@ -61,8 +61,8 @@ def log_dilution(data: Data, record: int, members: Int32s, n_members: int) -> fl
     """Log of by how much the weights of exemplars grow with one more record."""
     whole = 0.0
     for k in range(n_members):
-        whole += compute_exemplar_weight(data.shown[members[k]])
-    return np.log1p(compute_exemplar_weight(data.shown[record]) / whole)
+        whole += data.weight[members[k]]
+    return np.log1p(data.weight[record] / whole)
 
 
 class Room(NamedTuple):
@@ -70,7 +70,7 @@ class Room(NamedTuple):
 
     members: Int32s
     side: Sides
-    row: Floats
+    rows: Floats
     sums: Floats
 
 
@@ -87,7 +87,7 @@ def attach_records(
     room = Room(
         np.empty(LARGEST_JOINED, dtype=np.int32),
         np.zeros(LARGEST_JOINED, dtype=np.int8),
-        np.empty(LARGEST_JOINED),
+        np.empty((2, LARGEST_JOINED)),
         np.empty(LARGEST_JOINED + 1),
     )
     attach_or_leave(rng, request, data, evidence, weights, partition, room)
@@ -133,11 +133,11 @@ def attach_or_leave(
         log_ratio += log_merge_weight(weights, partition, m, 1, joins)
         log_level = np.log(rng.random())
         if evidence.ratio.size > 0:
-            least = compare_with(data, evidence, i, members, m, room.row)
+            least = compare_with(data, evidence, i, members, m, room.rows)
             # The record adds at least this evidence, whoever is the exemplar: too much to leave?
             if not joins and log_level >= log_dilution(data, i, members, m) - least - log_ratio:
                 continue
-            log_ratio += log_exemplar_joining(data, evidence, i, members, m, room.row, room.sums)
+            log_ratio += log_exemplar_joining(data, evidence, i, members, m, room.rows, room.sums)
         if log_level < (log_ratio if joins else -log_ratio):
             count_two(partition, m, 1, joins, -1)
             count_two(partition, m, 1, not joins, 1)

@@ -29,7 +29,7 @@ from kolchin.kernels.visits import visit_all
 LARGEST_TABULATED = 256
 """Up to this many records in two clusters, all of their pairs are looked up once."""
 
-LARGEST_WHOLE = 64
+LARGEST_WHOLE = 16
 """Moves on more records in two clusters are made in proportion to one over their cost."""
 
 MOVES_IN_RING = 8.0

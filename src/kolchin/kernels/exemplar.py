@@ -9,9 +9,11 @@ from kolchin.kernels.neighbours import search
 LARGEST_FACTOR = 1e170
 """Evidence of compared fields is multiplied if it stays between this and its inverse."""
 
-MORE_SHOWN = 20.0
-"""With each field that it shows a record is so many times likelier to be the exemplar: what this
-does not show, the others are not compared in."""
+FROM_SLIP = 0.1
+"""How much evidence is left where a value is near to the exemplar's, but this one shows a slip.
+
+One error rarely turns a rare value into a frequent one.
+"""
 
 NEAR = 8
 """How far from where it is expected a record is looked for first."""
@@ -36,18 +38,51 @@ def find_compared_pair(data: Data, i: int, j: int) -> int:
 
 
 @lean
-def compute_compared_ratio(data: Data, evidence: Evidence, i: int, j: int) -> float:
-    """Evidence of the compared fields of two records (model section 6).
+def count_fields(fields: int) -> int:
+    """Count the fields of a set (bits)."""
+    count = 0
+    while fields:
+        fields &= fields - 1
+        count += 1
+    return count
 
-    That of the pattern of their levels if they are listed, else that of a difference in each field
-    which both show.
+
+@lean
+def compute_ratios_at(
+    data: Data, evidence: Evidence, place: int, i: int, j: int
+) -> tuple[float, float]:
+    """Evidence of record i if j is the exemplar, and of j if i is (model section 6).
+
+    That of the pattern of their levels if ``place`` tells where one stands in the list of the
+    other, else that of a difference in each field which both show. To be near to a slip says less:
+    what counts is how many more the exemplar has, among the fields in which the two are near.
     """
-    place = find_compared_pair(data, i, j)
-    return (
-        evidence.uncompared[data.shown[i] & data.shown[j]]
-        if place < 0
-        else evidence.ratio[data.pattern[place]]
-    )
+    if place < 0:
+        value = evidence.uncompared[data.shown[i] & data.shown[j]]
+        return value, value
+    pattern = data.pattern[place]
+    value = evidence.ratio[pattern]
+    if data.slips[i] == data.slips[j]:
+        return value, value
+    near = data.near[pattern]
+    more = count_fields(data.slips[j] & near) - count_fields(data.slips[i] & near)
+    return value * FROM_SLIP ** max(more, 0), value * FROM_SLIP ** max(-more, 0)
+
+
+@lean
+def compute_both_ratios(data: Data, evidence: Evidence, i: int, j: int) -> tuple[float, float]:
+    """Evidence of record i if j is the exemplar, and of j if i is."""
+    return compute_ratios_at(data, evidence, find_compared_pair(data, i, j), i, j)
+
+
+@lean
+def compute_compared_ratio(data: Data, evidence: Evidence, i: int, j: int) -> float:
+    """Evidence of the compared fields of two records without company: either is the exemplar."""
+    against_j, against_i = compute_both_ratios(data, evidence, i, j)
+    if against_i == against_j:
+        return against_j
+    whole = data.weight[i] + data.weight[j]
+    return (data.weight[j] * against_j + data.weight[i] * against_i) / whole
 
 
 @hot
@@ -57,37 +92,30 @@ def finite_log(value: float) -> float:
 
 
 @lean
-def log_compared_ratio(data: Data, evidence: Evidence, i: int, j: int) -> float:
-    """Log evidence of the compared fields of two records: finite, so that it can be taken back."""
-    return finite_log(compute_compared_ratio(data, evidence, i, j))
-
-
-@lean
-def compute_exemplar_weight(shown: int) -> float:
-    """Return how likely a record is the exemplar of its cluster, by what it shows (bits)."""
-    weight = 1.0
-    while shown:
-        shown &= shown - 1
-        weight *= MORE_SHOWN
-    return weight
+def log_both_ratios(data: Data, evidence: Evidence, i: int, j: int) -> tuple[float, float]:
+    """Return the logs of ``compute_both_ratios``: finite, so that they can be taken back."""
+    against_j, against_i = compute_both_ratios(data, evidence, i, j)
+    log_value = finite_log(against_j)
+    return log_value, log_value if against_i == against_j else finite_log(against_i)
 
 
 @lean
 def compare_members(
     data: Data, evidence: Evidence, members: Int32s, n_members: int, between: Floats
 ) -> bool:
-    """Tabulate the evidence of the compared fields between all members of a small S.
+    """Tabulate the evidence of the compared fields of all members of a small S.
 
-    On the diagonal stand their weights as exemplars. Returns whether products of it stay in range.
+    ``between[k, e]`` is that of member k if e is the exemplar; on the diagonal stand their weights
+    as exemplars. Returns whether products of it stay in range.
     """
     largest = 1.0
     for k in range(n_members):
-        between[k, k] = compute_exemplar_weight(data.shown[members[k]])
+        between[k, k] = data.weight[members[k]]
         for other in range(k):
-            value = compute_compared_ratio(data, evidence, members[k], members[other])
-            between[k, other] = value
-            between[other, k] = value
-            largest = max(largest, value, 1.0 / value)
+            against, back = compute_both_ratios(data, evidence, members[k], members[other])
+            between[k, other] = against
+            between[other, k] = back
+            largest = max(largest, against, 1.0 / against, back, 1.0 / back)
     product = 1.0
     for _ in range(1, n_members):
         product *= largest
@@ -145,13 +173,13 @@ def sum_logs(
     """
     whole = 0.0
     for k in range(n_members):
-        weight = compute_exemplar_weight(data.shown[members[k]])
+        weight = data.weight[members[k]]
         whole += weight
         sums[k] = np.log(weight)
         for other in range(k):
-            log_value = log_compared_ratio(data, evidence, members[k], members[other])
-            sums[k] += log_value
-            sums[other] += log_value
+            against, back = log_both_ratios(data, evidence, members[k], members[other])
+            sums[other] += against
+            sums[k] += back
     return whole
 
 
@@ -171,13 +199,16 @@ def log_mean_exp(values: Floats, n_values: int, whole: float) -> float:
 
 @lean
 def compare_with(
-    data: Data, evidence: Evidence, record: int, members: Int32s, n_members: int, row: Floats
+    data: Data, evidence: Evidence, record: int, members: Int32s, n_members: int, rows: Floats
 ) -> float:
-    """Look up the log evidence of a record with each of some others; returns the least."""
+    """Look up the log evidence of a record with each of some others; returns the least of row 0.
+
+    Row 0 of ``rows`` is for the others as exemplars, row 1 for the record as the exemplar.
+    """
     least = np.inf
     for k in range(n_members):
-        row[k] = log_compared_ratio(data, evidence, record, members[k])
-        least = min(least, row[k])
+        rows[0, k], rows[1, k] = log_both_ratios(data, evidence, record, members[k])
+        least = min(least, rows[0, k])
     return least
 
 
@@ -188,20 +219,20 @@ def log_exemplar_joining(
     record: int,
     members: Int32s,
     n_members: int,
-    row: Floats,
+    rows: Floats,
     sums: Floats,
 ) -> float:
     """Log evidence of the compared fields of a record with some others, over that of the others.
 
-    ``row`` has the logs of the record with each of them.
+    ``rows`` have the logs of the record with each of them, as ``compare_with`` wrote them.
     """
     whole = sum_logs(data, evidence, members, n_members, sums)
     log_without = log_mean_exp(sums, n_members, whole)
-    weight = compute_exemplar_weight(data.shown[record])
+    weight = data.weight[record]
     sums[n_members] = np.log(weight)
     for k in range(n_members):
-        sums[k] += row[k]
-        sums[n_members] += row[k]
+        sums[k] += rows[0, k]
+        sums[n_members] += rows[1, k]
     return log_mean_exp(sums, n_members + 1, whole + weight) - log_without
 
 
@@ -209,7 +240,8 @@ def log_exemplar_joining(
 def log_exemplar(logs: Floats, side: Sides, wanted: int, n_members: int, terms: Floats) -> float:
     """Log evidence of the compared fields of the members on one side, from that of all pairs.
 
-    On the diagonal stand the logs of their weights.
+    ``logs[k, e]`` is that of member k if e is the exemplar. On the diagonal stand the logs of
+    their weights.
     """
     n_inside = 0
     whole = 0.0

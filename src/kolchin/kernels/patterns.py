@@ -5,7 +5,8 @@ import numpy as np
 from kolchin.kernels.arrays import Data, Evidence, Floats, Int32s, Int64s
 from kolchin.kernels.compiling import compiled, lean
 from kolchin.kernels.exemplar import (
-    compute_exemplar_weight,
+    compute_compared_ratio,
+    compute_ratios_at,
     find_compared_pair,
     finite_log,
     log_mean_exp,
@@ -30,19 +31,9 @@ def count_patterns(
 
 
 @lean
-def find_pattern_row(data: Data, n_patterns: int, i: int, j: int) -> int:
+def find_pattern_row(data: Data, n_patterns: int, place: int, i: int, j: int) -> int:
     """Return the pattern of a pair; if it was not compared, the row that says what both show."""
-    listed = find_compared_pair(data, i, j)
-    return n_patterns + (data.shown[i] & data.shown[j]) if listed < 0 else data.pattern[listed]
-
-
-@lean
-def log_ratio(evidence: Evidence, row: int) -> float:
-    """Log evidence of a pattern, or of a pair that was not compared."""
-    n_patterns = evidence.ratio.size
-    if row < n_patterns:
-        return finite_log(evidence.ratio[row])
-    return finite_log(evidence.uncompared[row - n_patterns])
+    return n_patterns + (data.shown[i] & data.shown[j]) if place < 0 else data.pattern[place]
 
 
 @lean
@@ -66,29 +57,32 @@ def draw_exemplars(
             continue
         if size == 2:
             # Either shows the same pattern against the other.
-            row = find_pattern_row(data, n_patterns, members[start + 1], members[start])
+            i, j = members[start], members[start + 1]
+            row = find_pattern_row(data, n_patterns, find_compared_pair(data, i, j), i, j)
             inside[row] += 1
             against[row] += 1
-            total += log_ratio(evidence, row)
+            total += finite_log(compute_compared_ratio(data, evidence, i, j))
             continue
         whole = 0.0
         for k in range(size):
-            weight = compute_exemplar_weight(data.shown[members[start + k]])
+            weight = data.weight[members[start + k]]
             whole += weight
             sums[k] = np.log(weight)
         for k in range(1, size):
             for other in range(k):
-                row = find_pattern_row(data, n_patterns, members[start + k], members[start + other])
-                inside[row] += 1
-                log_value = log_ratio(evidence, row)
-                sums[k] += log_value
-                sums[other] += log_value
+                i, j = members[start + k], members[start + other]
+                place = find_compared_pair(data, i, j)
+                inside[find_pattern_row(data, n_patterns, place, i, j)] += 1
+                against_j, against_i = compute_ratios_at(data, evidence, place, i, j)
+                sums[other] += finite_log(against_j)
+                sums[k] += finite_log(against_i)
         total += log_mean_exp(sums, size, whole)
         exemplar = members[start + draw_log_weights(rng, sums, size)]
         for k in range(start, stop):
             n = members[k]
             if n != exemplar:
-                against[find_pattern_row(data, n_patterns, n, exemplar)] += 1
+                place = find_compared_pair(data, n, exemplar)
+                against[find_pattern_row(data, n_patterns, place, n, exemplar)] += 1
     return total
 
 

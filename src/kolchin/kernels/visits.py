@@ -12,7 +12,7 @@ from kolchin.kernels.arrays import (
 )
 from kolchin.kernels.categorical import log_evidence, log_predictive
 from kolchin.kernels.compiling import lean
-from kolchin.kernels.exemplar import compute_exemplar_weight, log_compared_ratio, log_mean_exp
+from kolchin.kernels.exemplar import log_both_ratios, log_mean_exp
 from kolchin.kernels.prior import compute_size_factor
 
 
@@ -36,20 +36,20 @@ def compare_sides(data: Data, evidence: Evidence, n_members: int, scratch: Scrat
     """Look all pairs of S up and sum their logs by side; tabulate them if there is room."""
     whole = n_members <= scratch.between.shape[0]
     for k in range(n_members):
-        scratch.exemplar_weight[k] = compute_exemplar_weight(data.shown[scratch.members[k]])
+        scratch.exemplar_weight[k] = data.weight[scratch.members[k]]
         scratch.totals[0, k] = np.log(scratch.exemplar_weight[k])
         scratch.totals[1, k] = scratch.totals[0, k]
         if whole:
             scratch.between[k, k] = 0.0
         for other in range(k):
-            log_value = log_compared_ratio(
+            against, back = log_both_ratios(
                 data, evidence, scratch.members[k], scratch.members[other]
             )
-            scratch.totals[scratch.side[other], k] += log_value
-            scratch.totals[scratch.side[k], other] += log_value
+            scratch.totals[scratch.side[k], other] += against
+            scratch.totals[scratch.side[other], k] += back
             if whole:
-                scratch.between[k, other] = log_value
-                scratch.between[other, k] = log_value
+                scratch.between[k, other] = against
+                scratch.between[other, k] = back
     for own in range(2):
         n_inside = 0
         whole = 0.0
@@ -65,7 +65,7 @@ def compare_sides(data: Data, evidence: Evidence, n_members: int, scratch: Scrat
 def find_row_of_logs(
     data: Data, evidence: Evidence, n_members: int, scratch: Scratch, k: int
 ) -> int:
-    """Return the row of ``between`` that has the log evidence of a record with each other one of S.
+    """Return the row of ``between`` that has the log evidence of a record with each exemplar of S.
 
     Where S is too large for a table, it is looked up and written into row 0.
     """
@@ -74,7 +74,7 @@ def find_row_of_logs(
     for other in range(n_members):
         scratch.between[0, other] = 0.0
         if other != k:
-            scratch.between[0, other] = log_compared_ratio(
+            scratch.between[0, other], _ = log_both_ratios(
                 data, evidence, scratch.members[k], scratch.members[other]
             )
     return 0

@@ -53,6 +53,8 @@ class ComparedPatterns:
         self.offsets = np.concatenate([[0], np.cumsum(compared.n_levels)]).astype(np.int64)
         bits = (1 << np.arange(len(names))).astype(np.int32)
         self.shown: NDArray[np.int32] = (compared.shows @ bits).astype(np.int32)
+        slips = np.zeros_like(compared.shows) if compared.slips is None else compared.slips
+        self.slips: NDArray[np.int32] = (slips @ bits).astype(np.int32)
         self.n_learnt = self.shown.size  # records may be added later
         self.parts = _parts(compared.pairs, compared.which)
         self._pattern = self._number_patterns(compared)
@@ -84,6 +86,12 @@ class ComparedPatterns:
         last = -np.log([chances[-1] for chances in u])
         seen = self.place[self.n_patterns :] < self.offsets[-1]
         self.constant[:] = np.concatenate([gain, np.where(seen, last, 0.0)])
+
+    def mark_near(self) -> NDArray[np.int32]:
+        """Tell in which fields (by bits) values are near, by pattern of pairs compared or not."""
+        near = (self.place > self.offsets[:-1]) & (self.place < self.offsets[1:] - 1)
+        result: NDArray[np.int32] = (near @ (1 << np.arange(self.n_fields))).astype(np.int32)
+        return result
 
     @property
     def n_fields(self) -> int:

@@ -38,6 +38,10 @@ from kolchin.likelihoods.sharing import UnrelatedChances, compute_shown_shares
 from kolchin.parameters import FloatArray, IntArray, Values, log_dirichlet
 from kolchin.workplace import Workplace
 
+MORE_SHOWN, WITH_SLIP = 20.0, 0.05
+"""With each field that it shows a record is so many times likelier to be the exemplar: what this
+does not show, the others are not compared in. And with each value that is probably a slip."""
+
 
 class Exemplar(PatternEvidence):
     """Likelihood of the compared fields of records.
@@ -113,7 +117,7 @@ class Exemplar(PatternEvidence):
         bare = copy.copy(self)
         bare.comparisons = None
         bare.unrelated = bare._found_factors = bare._unmerged = None
-        bare.shown = self.shown[:0].copy()
+        bare.shown, bare.slips = self.shown[:0].copy(), self.slips[:0].copy()
         bare.parts = PairParts.of(np.empty((0, 2), dtype=np.int32), np.empty(0, dtype=np.int32))
         bare._pattern = self._pattern[:0].copy()
         return bare
@@ -162,7 +166,9 @@ class Exemplar(PatternEvidence):
 
         Where compared pairs are in the store of an engine, its tasks list them.
         """
-        shown = self.shown if order is None else self.shown[order]
+        shown, weight, slips = self.shown, self.weigh_exemplars(), self.slips
+        if order is not None:
+            shown, weight, slips = shown[order], weight[order], slips[order]
         lists: tuple[Any, Any, Any]
         if work is not None and order is not None and self.parts.find_workplace(work) is work:
             lists = list_neighbours(self.parts, self.pattern_of_outcome, order, work)
@@ -170,7 +176,14 @@ class Exemplar(PatternEvidence):
             lists = self.list_compared(order)
         no_codes = np.empty((shown.size, 0), dtype=np.int32)
         begins, others, pattern = lists
-        return kernels.Data(no_codes, np.empty(0), begins, others, pattern, shown)
+        by_pattern = shown, weight, slips, self.mark_near()
+        return kernels.Data(no_codes, np.empty(0), begins, others, pattern, *by_pattern)
+
+    def weigh_exemplars(self) -> FloatArray:
+        """Return how likely each record is the exemplar of its cluster, up to a factor."""
+        n_shown = np.bitwise_count(self.shown).astype(float)
+        result: FloatArray = MORE_SHOWN**n_shown * WITH_SLIP ** np.bitwise_count(self.slips)
+        return result
 
     def find_candidates(
         self, source: NDArray[np.int32], work: Workplace | None = None
@@ -305,15 +318,18 @@ class Exemplar(PatternEvidence):
     def log_likelihood(self, labels: IntArray, values: Values) -> float:
         """Log evidence of a partition over singletons: the slow truth."""
         whole = np.concatenate(self.compute_ratios(values)[:2])
-        n_shown = np.bitwise_count(self.shown).astype(float)
+        weight, near = self.weigh_exemplars(), self.mark_near()
         total = 0.0
         for cluster in np.unique(labels):
             members = np.flatnonzero(labels == cluster)
             pairs = np.stack(np.meshgrid(members, members), axis=-1).reshape(-1, 2)
-            between = whole[self.find_patterns(pairs)].reshape(members.size, members.size)
+            patterns = self.find_patterns(pairs)  # exemplars first, others second
+            slips = np.bitwise_count(self.slips[pairs] & near[patterns][:, None]).astype(float)
+            more = np.maximum(slips[:, 0] - slips[:, 1], 0.0)
+            between = whole[patterns] * kernels.FROM_SLIP**more
+            between = between.reshape(members.size, members.size)
             np.fill_diagonal(between, 1.0)
-            weights = kernels.MORE_SHOWN ** n_shown[members]
-            total += float(np.log(np.average(between.prod(axis=0), weights=weights)))
+            total += float(np.log(np.average(between.prod(axis=0), weights=weight[members])))
         return total
 
     def weigh_pairs(self, pairs: NDArray[Any], draws: Mapping[str, FloatArray]) -> FloatArray:

@@ -38,6 +38,9 @@ def extend_likelihood(learnt: Exemplar, row_now: IntArray, added: AddedPairs) ->
     compared.parts = parts
     bits = (1 << np.arange(learnt.n_fields)).astype(np.int32)
     compared.shown = (added.shows @ bits).astype(np.int32)
+    slips, stays = added.slips.copy(), row_now >= 0
+    slips[row_now[stays]] = known.slips[stays]
+    compared.slips = (slips @ bits).astype(np.int32)
     counts = np.zeros((len(levels), 3), dtype=np.int64)
     counts[:n_known] = known.found
     report = dataclasses.replace(
@@ -50,6 +53,7 @@ def extend_likelihood(learnt: Exemplar, row_now: IntArray, added: AddedPairs) ->
         outcome_bands=bands,
         found=counts,
         shows=added.shows,
+        slips=slips,
         report=report,
     )
     return compared
@@ -146,7 +150,7 @@ def restrict_likelihood(compared: Exemplar, rows: IntArray) -> Exemplar:
     )
     fewer = _keep_patterns(compared, outcomes)
     fewer.parts = PairParts.of(pairs, which.ravel().astype(np.int32))
-    fewer.shown = compared.shown[rows]
+    fewer.shown, fewer.slips = compared.shown[rows], compared.slips[rows]
     return fewer
 
 

@@ -20,6 +20,7 @@ class Outcomes(NamedTuple):
     level, ``shows[n, f]`` whether record n has a value of field f. There is an outcome for each
     pair, or ``which[k]`` is that of pair k, or the pairs come in parts that say it. ``bands`` are
     those of the values that agree exactly, by frequency, where outcomes are told apart by them.
+    ``slips[n, f]`` is whether the value of field f of record n is probably a slip.
     """
 
     pairs: NDArray[np.int32] | PairParts
@@ -30,6 +31,7 @@ class Outcomes(NamedTuple):
     shows: NDArray[np.bool_]
     which: NDArray[np.int32] | None = None
     bands: NDArray[np.int8] | None = None
+    slips: NDArray[np.bool_] | None = None
 
 
 def describe_outcomes(comparisons: Comparisons) -> Outcomes:
@@ -53,4 +55,5 @@ def describe_outcomes(comparisons: Comparisons) -> Outcomes:
         chance_apart=np.array([by_level[-1] for by_level in comparisons.u]),
         shows=comparisons.shows,
         bands=bands,
+        slips=comparisons.slips,
     )

@@ -42,7 +42,7 @@ SECONDS_BETWEEN = 5.0
 LARGEST_SHARE = 0.05
 """Time between checkpoints, and the largest share of all time that they may take."""
 
-FORMAT = 3
+FORMAT = 4
 DRAWS_A_PART = 250
 RECORDS_A_PART = 2**26
 """A part of draws holds so many, or fewer where the draws of so many records are a part.
