@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 import kolchin as kp
 from kolchin.cli import app
 from kolchin.errors import DataError
+from kolchin.records import DataWarning
 from kolchin.resolution.tables.changed_rows import ChangeRequest, change_table
 from kolchin.review.answers_file import FILE, Answer, AnswersFile, read_clock
 from kolchin.sampling import updating
@@ -110,6 +111,32 @@ def test_changed_rows_keep_what_the_file_has_no_column_for(people, before):
         assert texts[old["rec_id"]]["last_name"] == old["last_name"]
     assert texts[9000]["last_name"] is None
     assert "changed ones keep theirs" in " ".join(found.notes)
+
+
+@pytest.mark.parametrize("by_column", [False, True])
+def test_records_join_those_of_several_sources_whose_ids_recur(people, tmp_path, by_column):
+    """They are named by their file, or by what a column says, and changed by that name."""
+    table = people[0][:300].with_columns(rec_id=pl.int_range(300) % 100)
+    parts = {name: table[k : k + 100] for name, k in (("a", 0), ("b", 100), ("c", 200))}
+    paths = {name: tmp_path / f"{name}.csv" for name in parts}
+    for name, part in parts.items():
+        part.with_columns(shop=pl.lit(name)).write_csv(paths[name])
+    fields = [name for name in table.columns if name != "rec_id"]
+    how = {**HOW, "id": "rec_id", "source": "shop" if by_column else None, "fields": fields}
+    with pytest.warns(DataWarning, match="named by both"):
+        before = kp.resolve([paths["a"], paths["b"]], **how)
+    after = before.update(paths["c"])
+    names = [f"{name}:{k}" for name in parts for k in range(100)]
+    assert after.entities["record"].to_list() == names
+    changed = parts["b"][5:6].with_columns(rec_id=pl.lit(7), shop=pl.lit("a"))
+    changed.write_csv(tmp_path / "a.csv")
+    again = after.update(tmp_path / "a.csv", key="rec_id", delete=["c:3"])
+    assert sorted(again.entities["record"]) == sorted(set(names) - {"c:3"})
+    entity = dict(zip(again.entities["record"], again.entities["entity"], strict=True))
+    assert entity["a:7"] == entity["b:5"]
+    if by_column:
+        with pytest.raises(DataError, match="has no column 'shop'"):
+            after.update(changed.drop("shop"), key="rec_id")
 
 
 def test_what_people_said_stays_with_the_id_of_a_changed_record(people, tmp_path):

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -68,10 +68,20 @@ def _are_paths(table: Any) -> bool:
     )
 
 
+def _list_labels(path: Path) -> tuple[str, str, str]:
+    """Return what a file may be called, the shortest first."""
+    return path.name.split(".")[0], path.name, str(path)
+
+
+def label_file(path: Path, known: Collection[str]) -> str:
+    """Name one more file: as it was called, if it is one of those that are known, else short."""
+    labels = _list_labels(path)
+    return next((label for label in labels if label in known), labels[0])
+
+
 def _label_files(paths: Sequence[Path]) -> list[str]:
     """Name files as short as tells them apart."""
-    for label in (lambda path: path.name.split(".")[0], lambda path: path.name, str):
-        labels = [label(path) for path in paths]
+    for labels in map(list, zip(*map(_list_labels, paths), strict=True)):
         if len(set(labels)) == len(labels):
             return labels
     return [f"{number}: {path}" for number, path in enumerate(paths, start=1)]
