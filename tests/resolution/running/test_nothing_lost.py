@@ -347,7 +347,7 @@ class TestFaults:
             with pytest.raises(kp.SamplerError) as caught:
                 kp.resolve(table, out=out, **COLUMNS, **SHORT)
         assert "No space left on device" in str(caught.value)
-        assert f"'kolchin resume {out}' goes on" in str(caught.value)
+        assert f"kolchin.resume({str(out)!r}) goes on" in str(caught.value)
         assert not list(out.rglob("*.part"))
         kp.resume(out)
         assert content(out) == content(whole)
