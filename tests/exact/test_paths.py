@@ -67,11 +67,11 @@ def test_delta_too(name):
 
 def test_a_wrong_opening_weight_is_caught(monkeypatch):
     """With the Dirichlet's alpha left out of the weight of a new cluster the test must fail."""
-    tables = kp.NBD.tables
+    tables = kp.NBD.tabulate
 
     def wrong(self, n_records, largest, values):
         right = tables(self, n_records, largest, values)
         return right._replace(opening=right.opening._replace(alpha=0.0))
 
-    monkeypatch.setattr(kp.NBD, "tables", wrong)
+    monkeypatch.setattr(kp.NBD, "tabulate", wrong)
     assert free_p_value("NBD", False, "uniform") < 1e-6

@@ -11,7 +11,6 @@ from typer.core import TyperGroup
 
 from kolchin.errors import KolchinError, SamplerError
 from kolchin.options import command_line
-from kolchin.sampling.run.endings import Ending
 
 EXIT_UNFINISHED = 1
 EXIT_FAULT = 2
@@ -94,6 +93,7 @@ def keep_resumable(directory: Path) -> Iterator[None]:
 def conclude(result: Any, directory: Path, quiet: bool) -> None:
     """Say what was found and where it is."""
     from kolchin.resolution.results.summary import write_headline
+    from kolchin.sampling.run.endings import Ending
 
     if not quiet:
         for line in write_headline(result.summary()):

@@ -39,6 +39,7 @@ def rebuild_exemplar(arrays: Mapping[str, NDArray[Any]], comparisons: Comparison
         np.ones(len(names)),
         comparisons.shows,
         np.empty(0, dtype=np.int32),
+        slips=comparisons.slips,
     )
     made = Exemplar(bare, names)
     made.parts, made.comparisons = comparisons.parts, comparisons

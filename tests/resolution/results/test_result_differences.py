@@ -171,7 +171,7 @@ def test_what_changed_is_told_with_its_evidence(finished, people, columns, tmp_p
     )
     assert ran.exit_code == 0
     assert "records moved" in ran.stdout
-    assert "entities than before: " in ran.stdout or "As many" in ran.stdout
+    assert " than before: " in ran.stdout or "As many" in ran.stdout
     written = pl.read_csv(tmp_path / "events.csv")
     assert written.columns == [
         "event",

@@ -2,6 +2,7 @@
 
 import pickle
 
+import polars as pl
 import pytest
 
 import kolchin as kp
@@ -43,10 +44,17 @@ def expected(people, columns):
     return kp.resolve(people, **columns, **SHORT)
 
 
-def assert_same(result, expected):
-    assert result.entities.equals(expected.entities)
+def number_anew(table):
+    """Number entities in the order of the list: those of one shown before keep their numbers."""
+    first = table["entity"].unique(maintain_order=True)
+    return table.with_columns(pl.col("entity").replace_strict(first, range(first.len())))
+
+
+def assert_same(result, expected, shown_before=False):
+    seen = number_anew if shown_before else lambda table: table
+    assert seen(result.entities).equals(seen(expected.entities))
     assert result.links.equals(expected.links)
-    assert result.merged().equals(expected.merged())
+    assert seen(result.merged()).equals(seen(expected.merged()))
     assert result.explain(1, 30).fields.equals(expected.explain(1, 30).fields)
     assert result.evaluate() == expected.evaluate()
 
@@ -105,5 +113,5 @@ def test_resumed_on_an_engine_the_table_is_looked_at_again(folder, columns, expe
     with pytest.raises(kp.DataError, match=r"^people has changed since the run began"):
         kp.resume(out, engine=engine)
     (folder / "a.parquet").rename(folder / "part-1.parquet")
-    assert_same(kp.resume(out, engine=engine), expected)
+    assert_same(kp.resume(out, engine=engine), expected, shown_before=True)
     assert engine.tasks.count("_look") == 2
